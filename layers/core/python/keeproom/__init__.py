@@ -1,0 +1,1 @@
+"""One long-term memory for all of a person's AI agents."""

@@ -1,0 +1,70 @@
+"""What a verb decided, and what it had seen when it decided."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from keeproom.vault.model import (
+    AuditEntry,
+    Batch,
+    Embedding,
+    Gate,
+    GuideVersion,
+    Head,
+    Holding,
+    Memory,
+    Outcome,
+    Receipt,
+    Settings,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One read of everything a decision needs: one round trip, no locks, nothing promised until
+    the commit. `memories` lacks what an undo under way hides; `settings` is not a condition of
+    the commit (a condition on one item would make every writer meet every other)."""
+
+    head: Head
+    gate: Gate
+    settings: Settings
+    memories: Mapping[str, Memory]
+    holdings: Mapping[str, Holding]
+    batch: Batch | None
+    receipt: Receipt | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """Write `memory` over `was` (None: it must be new)."""
+
+    memory: Memory
+    was: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Change who an identity belongs to, if it still is as `seen`."""
+
+    identity: str
+    seen: Holding
+    now: Holding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Happens as a whole or not at all. Index jobs and list markers follow from `put` and
+    `removed`, so no verb can forget them. `outcomes`: by position in the batch, which must not
+    have one yet. `hidden`: the head's new list of batches being undone."""
+
+    audit: AuditEntry
+    put: tuple[Put, ...] = ()
+    removed: tuple[Memory, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    embeddings: tuple[Embedding, ...] = ()
+    batch: Batch | None = None
+    batch_was: Batch | None = None
+    outcomes: Mapping[int, Outcome] | None = None
+    receipt: Receipt | None = None
+    hidden: tuple[str, ...] | None = None
+    settings: Settings | None = None  # over the one with the revision before
+    guide: GuideVersion | None = None  # its number must be free

@@ -1,0 +1,360 @@
+"""The nouns of the vault."""
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+
+from keeproom.vault.text import identity_of
+
+
+class Status(StrEnum):
+    PROPOSED = "proposed"
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    REJECTED = "rejected"
+
+
+class MemoryType(StrEnum):
+    PREFERENCE = "preference"
+    FACT = "fact"
+    PROJECT = "project"
+    DECISION = "decision"
+    PROCEDURE = "procedure"
+    RELATIONSHIP = "relationship"
+    EVENT = "event"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who does something: `owner`, `mcp:Claude`, `cleanup`; under which grant, if any."""
+
+    name: str
+    grant: str = ""
+
+
+OWNER = Actor("owner")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """A text the memory had before an edit, who replaced it, and when."""
+
+    content: str
+    replaced_by: str
+    replaced_at: datetime
+
+
+class Decision(StrEnum):
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    KEPT_BOTH = "kept_both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What the owner last decided about a memory, and what an undo needs to take it back."""
+
+    decision: Decision
+    replaced: str = ""  # the memory the approval superseded
+    conflicts_with: tuple[str, ...] = ()  # what the memory was flagged with before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One self-contained fact. `since` is when it took its status: retention counts from there.
+    `owned`: approved or edited by the owner, so undoing its import leaves it alone.
+    `conflicts_with` is the part of `similar_to` that may contradict this memory."""
+
+    id: str
+    content: str
+    status: Status
+    created_at: datetime
+    updated_at: datetime
+    since: datetime
+    actor: str
+    type: MemoryType = MemoryType.OTHER
+    source: str = ""
+    source_date: date | None = None
+    tags: tuple[str, ...] = ()
+    supersedes: str = ""
+    superseded_by: str = ""
+    similar_to: tuple[str, ...] = ()
+    conflicts_with: tuple[str, ...] = ()
+    batch_id: str = ""
+    revision: int = 1
+    owned: bool = False
+    history: tuple[Earlier, ...] = ()
+    review: Review | None = None
+
+    @property
+    def identity(self) -> str:
+        return identity_of(self.content)
+
+    @property
+    def content_hash(self) -> str:
+        return content_hash(self.content)
+
+    @property
+    def superseded_at(self) -> datetime | None:
+        return self.since if self.status is Status.SUPERSEDED else None
+
+    @property
+    def holds_identity(self) -> bool:
+        """A rejected memory's identity is excluded instead."""
+        return self.status is not Status.REJECTED
+
+    @property
+    def valid_on(self) -> date:
+        """The day it became true, or was recorded when that is unknown."""
+        return self.source_date or self.created_at.date()
+
+
+def content_hash(content: str) -> str:
+    """Ties an embedding to the exact text it was made from."""
+    return hashlib.sha256(content.encode()).hexdigest()[:40]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """What a model made of one text. `vectors`: one unit row of `dims` little-endian float32 a
+    chunk. `bits`: the signs of the token vectors, most significant bit first, ceil(dims / 8)
+    bytes a token; empty when the model gives none."""
+
+    memory_id: str
+    model: str
+    content_hash: str
+    dims: int
+    vectors: bytes
+    bits: bytes = b""
+
+    @property
+    def chunks(self) -> int:
+        return len(self.vectors) // (4 * self.dims)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The identity belongs to this memory."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclusion:
+    """The identity must not come back. `of`: the rejected memory that is still kept with it."""
+
+    at: datetime
+    by: str
+    of: str = ""
+
+
+type Holding = Held | Exclusion | None
+
+
+class SkipReason(StrEnum):
+    DUPLICATE = "duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    SUPERSEDED = "superseded"  # known, and replaced since: `by` names the replacement
+    EXCLUDED = "excluded"
+    SECRET_LIKE = "secret_like"
+    EMPTY = "empty"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """`similar_to` and `conflicts_with`: what it was linked with."""
+
+    memory_id: str
+    status: Status
+    similar_to: tuple[str, ...] = ()
+    conflicts_with: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Not stored. `by`: the memory that stands in its place, where there is one."""
+
+    reason: SkipReason
+    by: str = ""
+
+
+type Outcome = Stored | Skipped
+
+
+class BatchState(StrEnum):
+    RECEIVING = "receiving"  # its texts are still being written down; nobody works on it
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """One import. `cursor`: how far an undo has come. `keyword_only`: some items were compared by
+    their words alone, since no embedding could be had."""
+
+    id: str
+    state: BatchState
+    actor: str
+    created_at: datetime
+    updated_at: datetime
+    source: str = ""
+    total: int = 0
+    stored: int = 0
+    skipped: int = 0
+    undone: int = 0
+    cursor: str = ""
+    keyword_only: bool = False
+    propose: bool = False  # everything it stores waits for the owner
+    revision: int = 1
+
+    @property
+    def position(self) -> int:
+        """Items that have an outcome."""
+        return self.stored + self.skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportItem:
+    """One text of an import as it was brought, before anything was decided about it."""
+
+    content: str
+    type: MemoryType = MemoryType.OTHER
+    source: str = ""
+    source_date: date | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """Who did what to which thing; never content. `touched`: every memory the change reached, so
+    that an index can follow the audit."""
+
+    id: str
+    at: datetime
+    actor: str
+    verb: str
+    subject: str
+    grant: str = ""
+    touched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What an idempotency key stood for. Holds ids, never content: forget could not reach it."""
+
+    key: str
+    fingerprint: str
+    result: str
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A memory whose index entry is behind. Names its generation: a worker that outlives a
+    restore must not finish the new state's job."""
+
+    generation: str
+    memory_id: str
+    revision: int
+    due: datetime
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One of the items a commit must move. `hash` and `count` are the head of its audit chain,
+    `cut_hash` and `cut_count` where retention has cut it."""
+
+    number: int
+    generation: str
+    revision: int = 0
+    count: int = 0
+    hash: str = ""
+    cut_count: int = 0
+    cut_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """`hidden`: batches being undone, absent from every answer."""
+
+    generation: str
+    revision: int = 0
+    hidden: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """A moment of the vault: how many entries each audit chain had."""
+
+    generation: str
+    counts: tuple[int, ...]
+
+
+class ApprovalMode(StrEnum):
+    REVIEW = "review"
+    AUTO = "auto"
+
+
+class ReviewSimilar(StrEnum):
+    CONFLICTS = "conflicts"
+    ALL = "all"
+
+
+class Preset(StrEnum):
+    """Which formula ranks: ours, or the plain weighted sum it grew out of."""
+
+    DEFAULT = "default"
+    CLASSIC = "classic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the owner may change. Days of 0 mean for ever."""
+
+    approval_mode: ApprovalMode = ApprovalMode.REVIEW
+    review_similar: ReviewSimilar = ReviewSimilar.CONFLICTS
+    recall_preset: Preset = Preset.DEFAULT
+    recall_limit: int = 8
+    retain_superseded_days: int = 365
+    retain_rejected_days: int = 30
+    retain_audit_days: int = 365
+    revision: int = 0  # 0: never changed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuideVersion:
+    """One version of the Operating Guide, counted from 1; 0 is the one that ships."""
+
+    number: int
+    content: str
+    at: datetime | None = None
+    actor: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A model's measured thresholds. `mu`: mean cosine of unrelated texts by script group, under
+    `""` over all of them. `covers`: script groups whose near-duplicates it tells apart, so that
+    one may be skipped; empty until calibrated."""
+
+    model: str
+    dims: int
+    mu: dict[str, float] = field(default_factory=dict[str, float])
+    covers: frozenset[str] = frozenset()
+    calibrated: bool = False
+    measured_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page[T]:
+    """`next`: the cursor of the following page, empty at the end."""
+
+    items: tuple[T, ...]
+    next: str = ""

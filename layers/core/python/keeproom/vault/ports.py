@@ -1,0 +1,287 @@
+"""What the vault needs from the outside world."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from keeproom.vault.change import Change, Look
+from keeproom.vault.model import (
+    AuditEntry,
+    Batch,
+    Embedding,
+    Exclusion,
+    GuideVersion,
+    Head,
+    ImportItem,
+    Job,
+    Memory,
+    MemoryType,
+    Outcome,
+    Page,
+    Position,
+    Profile,
+    Settings,
+    Status,
+)
+
+
+class MemoryStore(Protocol):
+    """Where a vault lives: the only truth. Every answer leaves out what an undo under way hides,
+    save where it says otherwise. Raises `Unavailable` when the place does not answer in time,
+    `Invalid` for a cursor it did not make."""
+
+    # ---- deciding
+
+    def look(
+        self,
+        *,
+        memories: Iterable[str] = (),
+        identities: Iterable[str] = (),
+        batch: str = "",
+        receipt: str = "",
+    ) -> Look:
+        """Read at once what a decision needs. Receipts that have expired are absent."""
+        ...
+
+    def commit(self, change: Change, *, seen: Look) -> None:
+        """Make all of the change true, or none. Raises `Contended` when anything it rests on has
+        moved since `seen`."""
+        ...
+
+    # ---- reading memories
+
+    def read(self, ids: Sequence[str], *, hidden: bool = False) -> Mapping[str, Memory]:
+        """Those of the memories that exist. `hidden`: also what an undo hides."""
+        ...
+
+    def memories(
+        self, *, status: Status | None = None, batch: str = "", cursor: str = "", limit: int = 50
+    ) -> Page[Memory]:
+        """In order of id; for a status other than active in order of since. A cursor is a place:
+        what happens meanwhile neither repeats nor skips a memory that stays."""
+        ...
+
+    def members(self, batch: str, *, after: str, limit: int) -> tuple[list[str], bool]:
+        """Ids of the batch's memories above `after`, hidden ones too, and whether more follow."""
+        ...
+
+    def embeddings(self, ids: Sequence[str]) -> Mapping[str, Embedding]: ...
+
+    def keep_embedding(self, embedding: Embedding, *, revision: int) -> bool:
+        """Write it beside its memory. False, and nothing written, unless the memory still has
+        that revision. No part of the audit: the memory itself has not changed."""
+        ...
+
+    # ---- what has happened
+
+    def position(self) -> Position:
+        """The newest moment."""
+        ...
+
+    def changes(self, since: Position) -> tuple[Position, frozenset[str]] | None:
+        """Ids of the memories touched since, and the moment reached. None when that moment is of
+        another generation or retention has cut behind it: everything must be read again."""
+        ...
+
+    def audit(
+        self, *, cursor: str = "", limit: int = 50
+    ) -> Page[AuditEntry]:
+        """Newest first."""
+        ...
+
+    def audit_faults(self) -> Sequence[str]:
+        """One sentence for each audit chain that does not lead from its cut to its head."""
+        ...
+
+    def exclusions(self, *, cursor: str = "", limit: int = 50) -> Page[tuple[str, Exclusion]]:
+        """Identities and their exclusions, oldest first."""
+        ...
+
+    def head(self) -> Head: ...
+
+    # ---- the index queue
+
+    def jobs(self, *, due: datetime, limit: int) -> Sequence[Job]:
+        """Those due by then."""
+        ...
+
+    def take(self, job: Job, *, until: datetime) -> Job | None:
+        """Nobody else gets the job before `until`. None when somebody was faster."""
+        ...
+
+    def finish(self, jobs: Sequence[Job]) -> None:
+        """Take the jobs off the queue, save those whose memory has changed meanwhile."""
+        ...
+
+    # ---- imports
+
+    def batches(self, *, cursor: str = "", limit: int = 50) -> Page[Batch]:
+        """Newest first."""
+        ...
+
+    def outcomes(
+        self, batch: str, *, cursor: str = "", limit: int = 50
+    ) -> Page[tuple[int, Outcome]]:
+        """By position."""
+        ...
+
+    def put_items(self, batch: str, *, start: int, items: Sequence[ImportItem]) -> None:
+        """Write down what an import brought, from position `start`. Not fenced: only for a batch
+        nobody works on yet."""
+        ...
+
+    def items(self, batch: str, *, start: int, limit: int) -> Sequence[ImportItem]:
+        """What the import brought at `start` and after."""
+        ...
+
+    def drop_items(self, batch: str) -> None:
+        """Forget the texts an import brought, once every one has its outcome."""
+        ...
+
+    # ---- guide, settings, profiles
+
+    def settings(self) -> Settings: ...
+
+    def guide_versions(self, *, cursor: str = "", limit: int = 50) -> Page[GuideVersion]:
+        """Newest first."""
+        ...
+
+    def profile(self, model: str) -> Profile | None: ...
+
+    def keep_profile(self, profile: Profile) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """What a model made of one memory's text: `Embedding` without the memory."""
+
+    vectors: bytes
+    bits: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedQuery:
+    """`vector`: one unit row of float32. `tokens`: unit rows of float32, one for each of `words`:
+    the word of the query that the token belongs to (empty for punctuation). Both are empty when
+    the model gives no token vectors."""
+
+    vector: bytes
+    tokens: bytes = b""
+    words: tuple[str, ...] = ()
+
+
+class Embedder(Protocol):
+    """An embedding model. `model` names it with its version: vectors of different names are never
+    compared. Both calls raise `Unavailable` when the model cannot answer in time."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dims(self) -> int: ...
+
+    def passages(self, texts: Sequence[str]) -> Sequence[Encoded]: ...
+
+    def query(self, text: str) -> EncodedQuery: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Which memories a search may find. None: any. `tags`: all of them. Dates are inclusive and
+    compared with `Memory.valid_on`."""
+
+    statuses: frozenset[Status]
+    types: frozenset[MemoryType] | None = None
+    tags: frozenset[str] = frozenset()
+    since: date | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bm25:
+    """idf x tf x (k1 + 1) / (tf + k1 x (1 - b + b x length / mean length)), summed over the
+    distinct terms."""
+
+    k1: float
+    b: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indexed:
+    """A memory as an index holds it. `terms`: how often each term occurs. `embedding`: None while
+    it has none of the index's model."""
+
+    id: str
+    revision: int
+    status: Status
+    type: MemoryType
+    tags: tuple[str, ...]
+    valid_on: date
+    terms: Mapping[str, int]
+    embedding: Embedding | None
+
+
+class SearchIndex(Protocol):
+    """The searchable copy: rebuildable, and only ever asked for candidates. Safe for threads."""
+
+    def nearest(self, vector: bytes, *, where: Where, limit: int) -> Sequence[str]:
+        """Ids by cosine of their best chunk, best first."""
+        ...
+
+    def matching(
+        self, terms: Sequence[str], *, where: Where, limit: int, bm25: Bm25
+    ) -> Sequence[str]:
+        """Ids by BM25 strength, best first; only those with at least one of the terms."""
+        ...
+
+    def strengths(self, terms: Sequence[str], ids: Sequence[str], *, bm25: Bm25) -> Sequence[float]:
+        """BM25 strength of each memory, 0.0 for an unknown one."""
+        ...
+
+    def idf(self, terms: Sequence[str]) -> Sequence[float]:
+        """log(1 + (N - df + 0.5) / (df + 0.5)) of each term over all memories held."""
+        ...
+
+    def put(self, rows: Sequence[Indexed]) -> None:
+        """Add or replace."""
+        ...
+
+    def remove(self, ids: Sequence[str]) -> None: ...
+
+    def clear(self) -> None: ...
+
+    def lacking(self, *, limit: int) -> Sequence[str]:
+        """Some ids without an embedding of the index's model."""
+        ...
+
+    @property
+    def position(self) -> Position | None:
+        """The moment of the vault it was last brought up to; None when empty."""
+        ...
+
+    @position.setter
+    def position(self, moment: Position | None) -> None: ...
+
+    def save(self) -> None:
+        """Write the snapshot, if there is anywhere to write it. A crash leaves the old one."""
+        ...
+
+
+class Scorer(Protocol):
+    """The arithmetic on vectors. All float32; results in the order of `embeddings`."""
+
+    def cosines(self, vector: bytes, embeddings: Sequence[Embedding]) -> Sequence[float]:
+        """Cosine of each embedding's best chunk."""
+        ...
+
+    def late_interaction(
+        self, tokens: bytes, weights: Sequence[float], embeddings: Sequence[Embedding]
+    ) -> Sequence[float]:
+        """MaxSim: sum over query tokens of weight x best match among the memory's token signs,
+        over the sum of the weights; about 0 to 1, and 0.0 where there are no bits."""
+        ...
+
+    def mean_cosine(self, left: Sequence[bytes], right: Sequence[bytes]) -> Sequence[float]:
+        """Cosine of each pair of first chunks."""
+        ...
