@@ -84,9 +84,7 @@ class MemoryStore(Protocol):
         another generation or retention has cut behind it: everything must be read again."""
         ...
 
-    def audit(
-        self, *, cursor: str = "", limit: int = 50
-    ) -> Page[AuditEntry]:
+    def audit(self, *, cursor: str = "", limit: int = 50) -> Page[AuditEntry]:
         """Newest first."""
         ...
 
