@@ -1,7 +1,10 @@
 """Time, as a value that is passed in. Everything is UTC with milliseconds."""
 
-from collections.abc import Callable
+import random
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import count
 
 type Clock = Callable[[], datetime]
 
@@ -23,3 +26,16 @@ def iso(at: datetime) -> str:
 def from_iso(text: str) -> datetime:
     """Read what `iso` wrote. Raises `ValueError`."""
     return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def tries(patience: float = 10.0) -> Iterator[int]:
+    """Count attempts, pausing a random, growing while before each but the first (5 ms doubling to
+    200 ms), until `patience` seconds are over."""
+    until, longest = time.monotonic() + patience, 0.005
+    yield 1
+    for attempt in count(2):
+        time.sleep(random.uniform(0, longest))
+        longest = min(longest * 2, 0.2)
+        if time.monotonic() > until:
+            return
+        yield attempt

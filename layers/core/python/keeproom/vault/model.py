@@ -57,7 +57,9 @@ class Review:
     """What the owner last decided about a memory, and what an undo needs to take it back."""
 
     decision: Decision
-    replaced: str = ""  # the memory the approval superseded
+    at: datetime
+    was: Status
+    replaced: tuple[str, ...] = ()  # what the approval superseded
     conflicts_with: tuple[str, ...] = ()  # what the memory was flagged with before
 
 
@@ -228,6 +230,7 @@ class ImportItem:
     source: str = ""
     source_date: date | None = None
     tags: tuple[str, ...] = ()
+    refused: SkipReason | None = None  # why it will be skipped; its text is then not kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

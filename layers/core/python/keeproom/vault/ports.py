@@ -31,8 +31,6 @@ class MemoryStore(Protocol):
     save where it says otherwise. Raises `Unavailable` when the place does not answer in time,
     `Invalid` for a cursor it did not make."""
 
-    # ---- deciding
-
     def look(
         self,
         *,
@@ -48,8 +46,6 @@ class MemoryStore(Protocol):
         """Make all of the change true, or none. Raises `Contended` when anything it rests on has
         moved since `seen`."""
         ...
-
-    # ---- reading memories
 
     def read(self, ids: Sequence[str], *, hidden: bool = False) -> Mapping[str, Memory]:
         """Those of the memories that exist. `hidden`: also what an undo hides."""
@@ -73,8 +69,6 @@ class MemoryStore(Protocol):
         that revision. No part of the audit: the memory itself has not changed."""
         ...
 
-    # ---- what has happened
-
     def position(self) -> Position:
         """The newest moment."""
         ...
@@ -84,9 +78,7 @@ class MemoryStore(Protocol):
         another generation or retention has cut behind it: everything must be read again."""
         ...
 
-    def audit(
-        self, *, cursor: str = "", limit: int = 50
-    ) -> Page[AuditEntry]:
+    def audit(self, *, cursor: str = "", limit: int = 50) -> Page[AuditEntry]:
         """Newest first."""
         ...
 
@@ -100,8 +92,6 @@ class MemoryStore(Protocol):
 
     def head(self) -> Head: ...
 
-    # ---- the index queue
-
     def jobs(self, *, due: datetime, limit: int) -> Sequence[Job]:
         """Those due by then."""
         ...
@@ -113,8 +103,6 @@ class MemoryStore(Protocol):
     def finish(self, jobs: Sequence[Job]) -> None:
         """Take the jobs off the queue, save those whose memory has changed meanwhile."""
         ...
-
-    # ---- imports
 
     def batches(self, *, cursor: str = "", limit: int = 50) -> Page[Batch]:
         """Newest first."""
@@ -138,8 +126,6 @@ class MemoryStore(Protocol):
     def drop_items(self, batch: str) -> None:
         """Forget the texts an import brought, once every one has its outcome."""
         ...
-
-    # ---- guide, settings, profiles
 
     def settings(self) -> Settings: ...
 

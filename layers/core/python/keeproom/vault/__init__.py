@@ -1,0 +1,1 @@
+"""Memories: what agents save, what they get back, what the owner decides."""

@@ -1,0 +1,178 @@
+"""Keeping the searchable copy in step: it follows the audit, and a queue remembers what is due."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from keeproom.errors import Unavailable
+from keeproom.vault.kin import embedding, is_current
+from keeproom.vault.model import Embedding, Job, Memory
+from keeproom.vault.ports import Indexed
+from keeproom.vault.vault import Vault
+from keeproom.vault.words import terms
+
+PAGE = 500  # memories read at once while everything is read again
+TAKEN = 16  # jobs worked off together: one call of the embedder
+TICK = timedelta(seconds=5)
+LONGEST = timedelta(hours=1)
+
+
+def catch_up(vault: Vault) -> None:
+    """Bring the index to the store's newest moment, whoever changed it. Cheap when it is there."""
+    with vault.catching_up:
+        since = vault.index.position
+        news = vault.memories.changes(since) if since else None
+        if news is None:
+            _read_everything(vault)
+            return
+        moment, ids = news
+        late = [one for one in vault.index.lacking(limit=TAKEN) if one not in ids]
+        _refresh(vault, [*ids, *late])
+        vault.index.position = moment
+
+
+def _read_everything(vault: Vault) -> None:
+    moment, cursor = vault.memories.position(), ""
+    vault.index.clear()
+    while True:
+        page = vault.memories.memories(cursor=cursor, limit=PAGE)
+        _put(vault, page.items)
+        cursor = page.next
+        if not cursor:
+            break
+    vault.index.position = moment
+
+
+def _refresh(vault: Vault, ids: Sequence[str]) -> None:
+    if not ids:
+        return
+    found = vault.memories.read(ids, hidden=True)
+    vault.index.remove([one for one in ids if one not in found])
+    _put(vault, found.values())
+
+
+def _put(vault: Vault, memories: Iterable[Memory]) -> None:
+    rows = list(memories)
+    embeddings = vault.memories.embeddings([memory.id for memory in rows])
+    vault.index.put([indexed(vault, memory, embeddings.get(memory.id)) for memory in rows])
+
+
+def indexed(vault: Vault, memory: Memory, made: Embedding | None) -> Indexed:
+    """The memory as the index holds it."""
+    return Indexed(
+        id=memory.id,
+        revision=memory.revision,
+        status=memory.status,
+        type=memory.type,
+        tags=memory.tags,
+        valid_on=memory.valid_on,
+        terms=Counter(terms(memory.content)),
+        embedding=made if made and is_current(vault, made, memory) else None,
+    )
+
+
+def settle(vault: Vault, written: Sequence[Memory], *, embedded: bool) -> None:
+    """Try at once what the write has queued. What cannot be done now stays queued: the write
+    itself is safe already, so nothing is raised."""
+    try:
+        catch_up(vault)
+        if embedded:
+            vault.memories.finish([_job(vault, memory) for memory in written])
+    except Unavailable:
+        return
+
+
+def settle_removed(vault: Vault, removed: Iterable[Memory]) -> None:
+    """As `settle`, for memories that are gone."""
+    try:
+        catch_up(vault)
+        vault.memories.finish([_job(vault, gone, revision=gone.revision + 1) for gone in removed])
+    except Unavailable:
+        return
+
+
+def _job(vault: Vault, memory: Memory, *, revision: int = 0) -> Job:
+    return Job(
+        generation=vault.memories.head().generation,
+        memory_id=memory.id,
+        revision=revision or memory.revision,
+        due=memory.updated_at,
+    )
+
+
+def work_off(vault: Vault, *, limit: int = 1000) -> int:
+    """Embed what is still without and take what is done off the queue. Answers how many jobs were
+    finished. A job that cannot be done is due again after 5 s, doubling to an hour."""
+    done = 0
+    while done < limit:
+        taken = _take(vault)
+        finished = _work(vault, taken)
+        done += finished
+        if not finished:
+            return done
+    return done
+
+
+def _take(vault: Vault) -> list[Job]:
+    due = vault.memories.jobs(due=vault.clock(), limit=TAKEN)
+    taken = (vault.memories.take(job, until=_again_at(vault, job)) for job in due)
+    return [job for job in taken if job is not None]
+
+
+def _again_at(vault: Vault, job: Job) -> datetime:
+    return vault.clock() + min(TICK * 2 ** min(job.attempt, 16), LONGEST)
+
+
+def _work(vault: Vault, jobs: Sequence[Job]) -> int:
+    ids = [job.memory_id for job in jobs]
+    memories = vault.memories.read(ids, hidden=True)
+    embeddings = vault.memories.embeddings(list(memories))
+    lacking = [
+        memory
+        for one, memory in memories.items()
+        if one not in embeddings or not is_current(vault, embeddings[one], memory)
+    ]
+    kept = _embed(vault, lacking)
+    catch_up(vault)
+    _refresh_under_lock(vault, kept)
+    behind = {memory.id for memory in lacking} - kept
+    finished = [job for job in jobs if job.memory_id not in behind]
+    vault.memories.finish(finished)
+    return len(finished)
+
+
+def _refresh_under_lock(vault: Vault, ids: Iterable[str]) -> None:
+    with vault.catching_up:
+        _refresh(vault, sorted(ids))
+
+
+def _embed(vault: Vault, memories: Sequence[Memory]) -> set[str]:
+    """Ids of those that now have their embedding."""
+    if not memories:
+        return set()
+    try:
+        made = vault.embedder.passages([memory.content for memory in memories])
+    except Unavailable:
+        return set()
+    return {
+        memory.id
+        for memory, one in zip(memories, made, strict=True)
+        if vault.memories.keep_embedding(
+            embedding(vault, memory.id, memory.content, one), revision=memory.revision
+        )
+    }
+
+
+def lag(vault: Vault, *, limit: int = 1000) -> int:
+    """How many memories wait for their index entry, counted up to `limit`."""
+    return len(vault.memories.jobs(due=vault.clock() + 2 * LONGEST, limit=limit))
+
+
+def embed_lacking(vault: Vault) -> int:
+    """Embed some of what the model in use has not embedded yet: after a change of models, or when
+    none could be had before. Keyword recall goes on meanwhile. Answers how many were done."""
+    catch_up(vault)
+    ids = vault.index.lacking(limit=TAKEN)
+    kept = _embed(vault, list(vault.memories.read(ids, hidden=True).values()))
+    _refresh_under_lock(vault, kept)
+    return len(kept)

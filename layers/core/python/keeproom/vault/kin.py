@@ -1,0 +1,117 @@
+"""Which known memories a new text is close to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from keeproom.errors import Unavailable
+from keeproom.vault.model import Embedding, Memory, Profile, Status, content_hash
+from keeproom.vault.ports import Encoded, Where
+from keeproom.vault.similarity import Kinship, calibrated, kinship, mu_between
+from keeproom.vault.vault import Vault
+from keeproom.vault.words import script_of
+
+COMPARED = Where(statuses=frozenset({Status.ACTIVE, Status.PROPOSED, Status.SUPERSEDED}))
+NEAREST = 5  # an update lies among the closest few; more would only add comparisons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kin:
+    """`equal`: the memory a near-duplicate repeats. `similar` holds `conflicting` too."""
+
+    equal: Memory | None = None
+    similar: tuple[str, ...] = ()
+    conflicting: tuple[str, ...] = ()
+
+
+def encoded(vault: Vault, texts: Sequence[str]) -> Sequence[Encoded] | None:
+    """None when no embedding can be had now: the index queue makes them later."""
+    if not texts:
+        return ()
+    try:
+        return vault.embedder.passages(texts)
+    except Unavailable:
+        return None
+
+
+def embedding(vault: Vault, memory_id: str, content: str, made: Encoded) -> Embedding:
+    return Embedding(
+        memory_id=memory_id,
+        model=vault.embedder.model,
+        content_hash=content_hash(content),
+        dims=vault.embedder.dims,
+        vectors=made.vectors,
+        bits=made.bits,
+    )
+
+
+def nearest(
+    vault: Vault, made: Encoded, *, where: Where = COMPARED
+) -> tuple[Mapping[str, Memory], Mapping[str, Embedding]]:
+    """The closest memories of the vault with their embeddings, as the store has them."""
+    ids = vault.index.nearest(made.vectors[: 4 * vault.embedder.dims], where=where, limit=NEAREST)
+    known = vault.memories.read(ids)
+    current = {
+        one: found
+        for one, found in vault.memories.embeddings(list(known)).items()
+        if is_current(vault, found, known[one])
+    }
+    return known, current
+
+
+def is_current(vault: Vault, found: Embedding, memory: Memory) -> bool:
+    """Whether the embedding is of this text and of the model in use."""
+    return found.model == vault.embedder.model and found.content_hash == memory.content_hash
+
+
+def kin(
+    vault: Vault,
+    content: str,
+    made: Embedding,
+    *,
+    among: Mapping[str, Memory],
+    embeddings: Mapping[str, Embedding],
+) -> Kin:
+    """Judge the new text against each of the memories."""
+    profile, ids = vault.profile(), [one for one in among if one in embeddings]
+    near = _similarities(
+        vault,
+        content,
+        made,
+        [embeddings[one] for one in ids],
+        profile=profile,
+        scripts=[script_of(among[one].content) for one in ids],
+    )
+    told: dict[str, Kinship] = {}
+    for one, similarity in sorted(zip(ids, near, strict=True), key=lambda pair: -pair[1]):
+        whole = made.chunks == 1 == embeddings[one].chunks
+        told[one] = kinship(
+            among[one].content, content, similarity=similarity, whole=whole, profile=profile
+        )
+    equal = [one for one, found in told.items() if found is Kinship.NEAR_DUPLICATE]
+    linked = [one for one, found in told.items() if found is not Kinship.UNRELATED]
+    return Kin(
+        equal=among[equal[0]] if equal else None,
+        similar=tuple(linked),
+        conflicting=tuple(one for one in linked if told[one] is Kinship.CONFLICT),
+    )
+
+
+def _similarities(
+    vault: Vault,
+    content: str,
+    made: Embedding,
+    others: Sequence[Embedding],
+    *,
+    profile: Profile,
+    scripts: Sequence[str],
+) -> list[float]:
+    """That of the best pair of chunks."""
+    if not others:
+        return []
+    size, mine = 4 * made.dims, script_of(content)
+    rows = [made.vectors[n : n + size] for n in range(0, len(made.vectors), size)]
+    best = map(max, zip(*(vault.scorer.cosines(row, others) for row in rows), strict=True))
+    return [
+        calibrated(cosine, mu_between(profile, mine, script))
+        for cosine, script in zip(best, scripts, strict=True)
+    ]

@@ -1,0 +1,65 @@
+"""Reading memories without ranking them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from keeproom.errors import Invalid, NotFound
+from keeproom.vault.model import Memory, MemoryType, Page, Status
+from keeproom.vault.vault import Vault
+
+LARGEST_PAGE = 200
+MOST_READ = (
+    2_000  # looked through for one page, so that a rare filter stays quick; the cursor goes on
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """Which memories to list. `tags`: all of them."""
+
+    status: Status | None = None
+    type: MemoryType | None = None
+    tags: frozenset[str] = field(default_factory=frozenset[str])
+    batch_id: str = ""
+
+
+def page_size(limit: int) -> int:
+    """The limit, if a page may have it. Raises `Invalid`."""
+    if not 1 <= limit <= LARGEST_PAGE:
+        raise Invalid(f"Ask for 1 to {LARGEST_PAGE} at a time.", param="limit")
+    return limit
+
+
+def memories(vault: Vault, which: Listed, *, cursor: str = "", limit: int = 50) -> Page[Memory]:
+    """One page; a full listing follows `next` until it is empty. A page may be shorter than the
+    limit, even empty, before the end. Raises `Invalid` for a cursor of another listing."""
+    found: list[Memory] = []
+    read = 0
+    while len(found) < page_size(limit) and read < MOST_READ:
+        page = vault.memories.memories(
+            status=which.status, batch=which.batch_id, cursor=cursor, limit=limit - len(found)
+        )
+        read += len(page.items)
+        found += [memory for memory in page.items if _fits(memory, which)]
+        cursor = page.next
+        if not cursor:
+            break
+    return Page(tuple(found), cursor)
+
+
+def _fits(memory: Memory, which: Listed) -> bool:
+    return which.type in (None, memory.type) and which.tags <= frozenset(memory.tags)
+
+
+def memory(vault: Vault, memory_id: str) -> Memory:
+    """Raises `NotFound`."""
+    return some(vault, [memory_id])[0]
+
+
+def some(vault: Vault, ids: Sequence[str]) -> list[Memory]:
+    """The memories, whole, in the order asked for. Raises `NotFound` naming the first unknown."""
+    found = vault.memories.read(ids)
+    for one in ids:
+        if one not in found:
+            raise NotFound(f"There is no memory {one}.", param="id")
+    return [found[one] for one in ids]

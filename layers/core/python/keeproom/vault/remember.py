@@ -1,0 +1,243 @@
+"""Writing one memory."""
+
+from dataclasses import dataclass, replace
+
+from keeproom.errors import Excluded, NotFound, Unavailable, WrongState
+from keeproom.vault import receipts
+from keeproom.vault.admit import admitted
+from keeproom.vault.change import Change, Claim, Look, Put
+from keeproom.vault.jobs import catch_up, settle
+from keeproom.vault.kin import Kin, embedding, encoded, kin, nearest
+from keeproom.vault.model import (
+    Actor,
+    ApprovalMode,
+    Earlier,
+    Exclusion,
+    Held,
+    ImportItem,
+    Memory,
+    Outcome,
+    Skipped,
+    SkipReason,
+    Status,
+    Stored,
+    identity_of,
+)
+from keeproom.vault.ports import Encoded
+from keeproom.vault.vault import Vault, decided
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """`memory`: the one stored, or the one that already says it."""
+
+    memory: Memory
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    item: ImportItem
+    supersedes: str
+    propose: bool
+    by: Actor
+
+    @property
+    def fingerprint(self) -> str:
+        item = self.item
+        return receipts.digest(
+            item.content, item.type, item.source, item.source_date, item.tags, self.supersedes,
+            self.propose,
+        )  # fmt: skip
+
+
+def remember(
+    vault: Vault,
+    item: ImportItem,
+    *,
+    by: Actor,
+    supersedes: str = "",
+    propose: bool = False,
+    request_id: str = "",
+) -> Remembered:
+    """Store one fact: active in auto mode, a proposal in review mode or with `propose`.
+    `supersedes`: the active memory it replaces, at once when it becomes active, else on approval.
+    A text has one memory: a known one is answered with `Skipped`, a superseded one is asked to be
+    active again. Raises `Invalid`, `SecretLike`, `Excluded`, `NotFound` and `WrongState` (for
+    `supersedes`), `RequestIdReused`, `Unavailable`; nothing is stored then."""
+    wish = _Wish(item=admitted(item), supersedes=supersedes, propose=propose, by=by)
+    made = encoded(vault, [wish.item.content])
+    links = _links(vault, wish, made[0]) if made else Kin()
+    key = receipts.key_of("remember", request_id)
+    told = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links, key))
+    settle(vault, [told.memory], embedded=bool(made))
+    return told
+
+
+def _links(vault: Vault, wish: _Wish, made: Encoded) -> Kin:
+    catch_up(vault)
+    known, embeddings = nearest(vault, made)
+    among = {one: memory for one, memory in known.items() if one != wish.supersedes}
+    mine = embedding(vault, "", wish.item.content, made)
+    return kin(vault, wish.item.content, mine, among=among, embeddings=embeddings)
+
+
+def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin, key: str) -> Remembered:
+    look, holder = _look(vault, wish, key)
+    first = receipts.replayed(look, wish.fingerprint)
+    if first is not None:
+        return _again(vault, first)
+    if holder is not None and _says_it_already(look, holder, wish):
+        return Remembered(memory=holder, outcome=Skipped(reason=SkipReason.DUPLICATE, by=holder.id))
+    status = _status(look, wish)
+    put = (
+        _revived(vault, look, holder, wish, status) if holder else _new(vault, wish, status, links)
+    )
+    memory = put.memory
+    old = _superseded(vault, look, wish, by=memory.id)
+    change = Change(
+        audit=vault.audit(
+            "remember", memory.id, by=wish.by, touched=(memory.id, *(one.memory.id for one in old))
+        ),
+        put=(put, *(old if status is Status.ACTIVE else ())),
+        claims=(
+            Claim(
+                identity=memory.identity,
+                seen=look.holdings[memory.identity],
+                now=Held(memory.id),
+            ),
+        ),
+        embeddings=(embedding(vault, memory.id, memory.content, made),) if made else (),
+        receipt=receipts.receipt(vault, key, fingerprint=wish.fingerprint, result=memory.id),
+    )
+    vault.memories.commit(change, seen=look)
+    outcome = Stored(
+        memory_id=memory.id,
+        status=status,
+        similar_to=memory.similar_to,
+        conflicts_with=memory.conflicts_with,
+    )
+    return Remembered(memory=memory, outcome=outcome)
+
+
+def _look(vault: Vault, wish: _Wish, key: str) -> tuple[Look, Memory | None]:
+    """With the memory that holds the text, if one does. Raises `Excluded`."""
+    mine, ids = identity_of(wish.item.content), [wish.supersedes] if wish.supersedes else []
+    look = vault.memories.look(memories=ids, identities=[mine], receipt=key)
+    match look.holdings[mine]:
+        case Exclusion() if look.receipt is None:
+            raise Excluded(
+                "The owner has forgotten or rejected this text, so it is kept out. Only the owner "
+                "can let it in again, by lifting the exclusion."
+            )
+        case Held(holder):
+            look = vault.memories.look(memories={*ids, holder}, identities=[mine], receipt=key)
+            if look.holdings[mine] == Held(holder) and holder not in look.memories:
+                raise Unavailable("An import that holds this text is being undone. Try again.")
+            return look, look.memories.get(holder)
+        case _:
+            return look, None
+
+
+def _again(vault: Vault, memory_id: str) -> Remembered:
+    memory = vault.memories.read([memory_id]).get(memory_id)
+    if memory is None:
+        raise NotFound("This request stored a memory that has been forgotten since.")
+    return Remembered(
+        memory=memory,
+        outcome=Stored(
+            memory_id=memory.id,
+            status=memory.status,
+            similar_to=memory.similar_to,
+            conflicts_with=memory.conflicts_with,
+        ),
+    )
+
+
+def _status(look: Look, wish: _Wish) -> Status:
+    auto = look.settings.approval_mode is ApprovalMode.AUTO and not wish.propose
+    return Status.ACTIVE if auto else Status.PROPOSED
+
+
+def _says_it_already(look: Look, holder: Memory, wish: _Wish) -> bool:
+    """A superseded holder is revived. One that is itself to be superseded is rewritten where the
+    wish takes effect at once: its spelling changes."""
+    if holder.status is Status.SUPERSEDED:
+        return False
+    rewritten = holder.id == wish.supersedes and holder.content != wish.item.content
+    return not (rewritten and _status(look, wish) is Status.ACTIVE)
+
+
+def _new(vault: Vault, wish: _Wish, status: Status, links: Kin) -> Put:
+    at, item = vault.clock(), wish.item
+    memory = Memory(
+        id=vault.new_id("mem"),
+        content=item.content,
+        type=item.type,
+        status=status,
+        source=item.source,
+        source_date=item.source_date,
+        tags=item.tags,
+        created_at=at,
+        updated_at=at,
+        since=at,
+        actor=wish.by.name,
+        supersedes=wish.supersedes,
+        similar_to=links.similar,
+        conflicts_with=links.conflicting,
+    )
+    return Put(memory=memory)
+
+
+def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status) -> Put:
+    """The memory that had the text, active or proposed again, and linked to what replaced it."""
+    at, spelled = vault.clock(), wish.item.content
+    earlier = Earlier(content=was.content, replaced_by=wish.by.name, replaced_at=at)
+    rival = (was.superseded_by,) if was.superseded_by not in ("", wish.supersedes) else ()
+    now = replace(
+        was,
+        content=spelled,
+        status=status,
+        since=at if status is not was.status else was.since,
+        updated_at=at,
+        revision=was.revision + 1,
+        superseded_by="",
+        supersedes=wish.supersedes if wish.supersedes != was.id else was.supersedes,
+        similar_to=tuple(dict.fromkeys((*rival, *was.similar_to))),
+        conflicts_with=tuple(dict.fromkeys((*rival, *was.conflicts_with))),
+        history=was.history if spelled == was.content else (*was.history, earlier),
+        review=None,
+    )
+    return Put(memory=now, was=was)
+
+
+def _superseded(vault: Vault, look: Look, wish: _Wish, *, by: str) -> tuple[Put, ...]:
+    if wish.supersedes in ("", by):
+        return ()
+    was = look.memories.get(wish.supersedes)
+    if was is None:
+        raise NotFound(
+            f"There is no memory {wish.supersedes} to supersede. Recall first, and use an id from "
+            "the answer.",
+            param="supersedes",
+        )
+    return (superseded(vault, was, by=by),)
+
+
+def superseded(vault: Vault, was: Memory, *, by: str) -> Put:
+    """Make the memory history. Raises `WrongState` unless it is active."""
+    if was.status is not Status.ACTIVE:
+        raise WrongState(
+            f"Memory {was.id} is {was.status}, and only an active memory can be superseded.",
+            param="supersedes",
+        )
+    at = vault.clock()
+    now = replace(
+        was,
+        status=Status.SUPERSEDED,
+        since=at,
+        updated_at=at,
+        superseded_by=by,
+        revision=was.revision + 1,
+    )
+    return Put(memory=now, was=was)
