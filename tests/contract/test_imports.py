@@ -7,6 +7,7 @@ import pytest
 
 from keeproom.errors import Invalid, NotFound, RequestIdReused, TooLarge, Unavailable, WrongState
 from keeproom.vault import imports, jobs, listing
+from keeproom.vault.change import Change
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
 from keeproom.vault.model import (
@@ -227,12 +228,8 @@ def test_without_a_model_only_exact_duplicates_are_noticed_and_it_says_so(
 def test_a_text_held_by_a_hidden_import_is_try_again(auto: Vault) -> None:
     batch, _ = bring(auto, *(f"item number {n}x" for n in range(20)))
     look = auto.memories.look(batch=batch.id)
-    hidden = replace(
-        auto.audit("undo_import", batch.id, by=OWNER),
-    )
-    from keeproom.vault.change import Change
-
-    auto.memories.commit(Change(audit=hidden, hidden=(batch.id,)), seen=look)
+    intent = Change(audit=auto.audit("undo_import", batch.id, by=OWNER), hidden=(batch.id,))
+    auto.memories.commit(intent, seen=look)
     assert contents(auto) == []
     with pytest.raises(Unavailable):
         stored(auto, "item number 7x")

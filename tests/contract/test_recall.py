@@ -47,8 +47,13 @@ def test_what_fits_best_comes_first_and_explains_itself(auto: Vault) -> None:
 def test_every_change_is_right_in_the_very_next_recall(auto: Vault) -> None:
     memory = said(auto, "The code of the alarm is on the red card")
     assert found(auto, "alarm card") == ["The code of the alarm is on the red card"]
-    edit(auto, memory.id, Edit(content="The code of the alarm is on the blue sheet"),
-         revision=None, by=OWNER)
+    edit(
+        auto,
+        memory.id,
+        Edit(content="The code of the alarm is on the blue sheet"),
+        revision=None,
+        by=OWNER,
+    )
     assert found(auto, "alarm card") == ["The code of the alarm is on the blue sheet"]
     assert found(auto, "red card") == []
     forget(auto, memory.id, by=OWNER)
@@ -83,10 +88,16 @@ def test_proposals_are_found_and_only_lose_near_ties(auto: Vault) -> None:
 
 
 def test_filters_hold(auto: Vault) -> None:
-    said(auto, "Trip to Rome", type=MemoryType.EVENT, tags=("travel",),
-         source_date=date(2024, 5, 1))
-    said(auto, "Trip to Oslo", type=MemoryType.FACT, tags=("travel", "north"),
-         source_date=date(2025, 5, 1))
+    said(
+        auto, "Trip to Rome", type=MemoryType.EVENT, tags=("travel",), source_date=date(2024, 5, 1)
+    )
+    said(
+        auto,
+        "Trip to Oslo",
+        type=MemoryType.FACT,
+        tags=("travel", "north"),
+        source_date=date(2025, 5, 1),
+    )
     assert found(auto, "trip", types=frozenset({MemoryType.EVENT})) == ["Trip to Rome"]
     assert found(auto, "trip", tags=frozenset({"travel", "north"})) == ["Trip to Oslo"]
     assert found(auto, "trip", until=date(2024, 5, 1)) == ["Trip to Rome"]

@@ -1,5 +1,6 @@
 """The owner's decisions, on every store."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -133,17 +134,21 @@ def test_a_forget_is_repeated_safely_with_its_request_id(auto: Vault) -> None:
 
 
 def test_approve_reject_and_forget_have_one_order(auto: Vault) -> None:
-    def outcome(verb: object, memory_id: str) -> object:
+    def attempt(work: tuple[Callable[..., object], str]) -> type[VaultError] | None:
+        verb, memory_id = work
         try:
-            return verb(auto, memory_id, by=OWNER) and "done"  # type: ignore[operator]
+            verb(auto, memory_id, by=OWNER)
         except VaultError as error:
             return type(error)
+        return None
 
     for n in range(4):
         memory = proposed(auto, f"fact {n}")
+        verbs = (review.approve, forget, review.reject, forget)
         with ThreadPoolExecutor(4) as pool:
-            verbs = (review.approve, forget, review.reject, forget)
-            list(pool.map(lambda verb: outcome(verb, memory.id), verbs))
+            told = list(pool.map(attempt, [(verb, memory.id) for verb in verbs]))
+        assert sorted([told[1] is None, told[3] is None]) == [False, True]
+        assert not (told[0] is None and told[2] is None)
         with pytest.raises(NotFound):
             listing.memory(auto, memory.id)
         with pytest.raises(Excluded):
