@@ -21,6 +21,7 @@ UPDATES = {
     "a name in front": ("Maria is the owner of Atlas.", "The Atlas owner is Jonas."),
     "an antonym": ("The heating goes on in autumn.", "In autumn they turn the heating off."),
     "a frequency": ("Backups run weekly on the server.", "On the server, backups run daily."),
+    "one of two words": ("The garage is dirty.", "The garage is clean."),
     "a word": ("The user's preferred shell is fish.", "The user's preferred shell is zsh."),
     "sides of a comparison": ("The user likes tabs over spaces.", "He likes spaces over tabs."),
     "the order": ("Run the tests before the deploy.", "Run the tests after the deploy."),
@@ -48,9 +49,10 @@ REWORDINGS = {
     "passive": ("Nina runs the billing team.", "The billing team is run by Nina."),
     "no in two ways": ("Never push to the main branch.", "Do not push to main."),
     "contraction": ("The user doesn't eat fish.", "User eats no fish."),
+    "can't": ("Telemetry cannot be turned off.", "Telemetry can't be turned off."),
     "number in words": ("Two kids live at home.", "At home live 2 kids."),
     "thousands": ("The budget is 1,500 euros a month.", "Every month the budget is 1500 euros."),
-    "plural weekday": ("We deploy on Thursday.", "Deployments happen on Thursdays."),
+    "plural weekday": ("The red team deploys on Thursday.", "On Thursdays the red team deploys."),
     "may is no month": ("You may book by phone.", "Booking by phone is possible."),
     "clause moved": ("After lunch she takes a walk.", "She takes a walk after lunch."),
     "before and after": ("The tests run before the deploy.", "The deploy runs after the tests."),
@@ -77,11 +79,10 @@ def test_a_rewording_is_no_difference(old: str, new: str) -> None:
     assert not differs(new, old)
 
 
-def test_all_but_one_of_the_shipped_updates_are_noticed() -> None:
+def test_every_shipped_update_is_noticed() -> None:
     updates = [pair for pair in labelled_pairs() if pair.label is Label.UPDATE]
-    missed = [pair.b for pair in updates if not differs(pair.a, pair.b)]
     assert len(updates) == 83
-    assert missed == ["Answers should be long and detailed."]
+    assert not [pair.b for pair in updates if not differs(pair.a, pair.b)]
 
 
 def test_most_shipped_rewordings_are_no_difference() -> None:

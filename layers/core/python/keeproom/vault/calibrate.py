@@ -59,7 +59,7 @@ def calibrate(
     updates above what is merely related (AUC >= 0.95) and no update or superset would be skipped.
     `vectors`: the float32 row of every text in `pairs`. Raises `KeyError` when one is missing,
     `ValueError` when the pairs speak of one subject only."""
-    every_script = frozenset(script_of(pair.a) for pair in pairs)
+    every_script = frozenset(_script(pair) for pair in pairs)
     trial = Profile(
         model=model,
         dims=dims,
@@ -102,7 +102,7 @@ def texts(pairs: Iterable[LabelledPair]) -> tuple[str, ...]:
 
 
 def provisional_texts(pairs: Sequence[LabelledPair]) -> tuple[str, ...]:
-    """As few as give mu to about 0.01 within a second of embedding."""
+    """As few as are embedded within a second; they give mu to about 0.015."""
     return texts(pairs)[:_PROVISIONAL_TEXTS]
 
 
@@ -173,7 +173,7 @@ def _cosines_by_script(
     within = [pair for pair in pairs if not pair.lang.startswith(_CROSS_LANGUAGE)]
     by_script: dict[str, list[float]] = {}
     for pair, cosine in zip(within, _cosines(within, vectors, scorer=scorer), strict=True):
-        by_script.setdefault(script_of(pair.a), []).append(cosine)
+        by_script.setdefault(_script(pair), []).append(cosine)
     return by_script
 
 
@@ -182,6 +182,11 @@ def _cosines(
 ) -> Sequence[float]:
     left, right = [vectors[pair.a] for pair in pairs], [vectors[pair.b] for pair in pairs]
     return scorer.mean_cosine(left, right)
+
+
+def _script(pair: LabelledPair) -> str:
+    """Of both texts together: one of them may be little more than a name in Latin letters."""
+    return script_of(f"{pair.a} {pair.b}")
 
 
 def _area(above: Sequence[float], below: Sequence[float]) -> float:
@@ -199,9 +204,9 @@ def _scripts_losing_something(
     risky = [pair for pair in pairs if pair.label in _NEVER_SKIPPED]
     losing: set[str] = set()
     for pair, cosine in zip(risky, _cosines(risky, vectors, scorer=scorer), strict=True):
-        script = script_of(pair.a)
-        similarity = calibrated(cosine, mu_between(profile, script, script_of(pair.b)))
+        mu = mu_between(profile, script_of(pair.a), script_of(pair.b))
+        similarity = calibrated(cosine, mu)
         found = kinship(pair.a, pair.b, similarity=similarity, whole=True, profile=profile)
         if found is Kinship.NEAR_DUPLICATE:
-            losing.add(script)
+            losing.add(_script(pair))
     return frozenset(losing)

@@ -5,8 +5,7 @@ import re
 from collections.abc import Callable
 
 from keeproom.vault.rivals import IDEOGRAPHIC_RIVALS, ORDERS, RIVALS
-from keeproom.vault.wording import Wording
-from keeproom.vault.words import STOP_WORDS
+from keeproom.vault.wording import Wording, has_content
 
 type Check = Callable[[Wording, Wording], bool]
 
@@ -106,7 +105,8 @@ def _small_substitution(left: Wording, right: Wording) -> bool:
     by_character = left.by_character or right.by_character
     gone, come, kept = _middle(left.content, right.content)
     longest = _SHORT_BY_CHARACTER if by_character else _SHORT
-    enough = min(len(left.content), len(right.content)) / 2 if by_character else 2
+    half = min(len(left.content), len(right.content)) / 2
+    enough = half if by_character else min(half, _SHORT)
     if not gone or not come or max(len(gone), len(come)) > longest or kept < enough:
         return False
     # Two Chinese or Japanese names may share a character by chance.
@@ -158,7 +158,7 @@ def _two_exchanged(left: Wording, right: Wording) -> bool:
         return False
     gone, come, _ = _middle(left.units, right.units)
     # Across stop words alone it may be a list: "React and Vite", "Vite and React".
-    across = any(unit not in STOP_WORDS for unit in gone[1:-1])
+    across = any(map(has_content, gone[1:-1]))
     return across and (come[-1:], come[1:-1], come[:1]) == (gone[:1], gone[1:-1], gone[-1:])
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from keeproom.vault.figures import figures
-from keeproom.vault.words import STOP_WORDS, stem
+from keeproom.vault.words import STOP_WORDS, folded, stem
 
 # Scripts that run words together, or glue particles to them: compared by character.
 _BY_CHARACTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _UNIT = re.compile(rf"[{_BY_CHARACTER}]|[^\W{_BY_CHARACTER}]+")
-_CONTRACTED_NOT = re.compile(r"(?<=\w)n['’]t\b", re.IGNORECASE)
+_CONTRACTED_NOT = re.compile(r"(?:\b(?:ca|wo|sha)|(?<=\w))n['’]t\b", re.IGNORECASE)
 _CLITIC = re.compile(r"(?<=\w)['’](?:s|d|ll|m|re|ve)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[\w#@][\w.#@+/-]*")
 _CODE = re.compile(r"[#@_]|\w[./]\w")
@@ -53,7 +53,7 @@ class Wording:
     @cached_property
     def content(self) -> tuple[str, ...]:
         """Stems in order, without stop words."""
-        return tuple(stem(unit) for unit in self.units if unit not in STOP_WORDS)
+        return tuple(stem(unit) for unit in self.units if has_content(unit))
 
     @cached_property
     def by_character(self) -> bool:
@@ -87,7 +87,7 @@ class Wording:
         match = _UNIT.match(self.text)
         if match is None or not match.group()[0].isupper():
             return ""
-        return "" if match.group().casefold() in STOP_WORDS else match.group()
+        return match.group() if has_content(match.group().casefold()) else ""
 
     def after(self, word: str) -> frozenset[str]:
         """Stems of the content words that follow a word where it occurs."""
@@ -98,12 +98,16 @@ class Wording:
         )
 
     def _content_from(self, place: int) -> str:
-        return next((stem(u) for u in self.units[place:] if u not in STOP_WORDS), "")
+        return next((stem(unit) for unit in self.units[place:] if has_content(unit)), "")
 
     def _opens_a_sentence(self, match: re.Match[str]) -> bool:
         start = match.start()
         before = self.text[max(0, start - 8) : start].rstrip(" \n\"'“„«(-*")
         return not before or before[-1] in ".!?:;…。！？"
+
+
+def has_content(unit: str) -> bool:
+    return folded(unit) not in STOP_WORDS
 
 
 def _bare(match: re.Match[str]) -> str:
