@@ -56,7 +56,7 @@ def _check_size(items: Sequence[ImportItem]) -> None:
         raise Invalid("There is nothing to import.", param="items")
     if len(items) > MOST_ITEMS:
         raise TooLarge(
-            f"At most {MOST_ITEMS} items at once, and these are {len(items)}. Import them in parts.",
+            f"At most {MOST_ITEMS} items at once, not {len(items)}: import them in parts.",
             param="items",
         )
 

@@ -1,7 +1,7 @@
 """Keeping the searchable copy in step: it follows the audit, and a queue remembers what is due."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from keeproom.errors import Unavailable
@@ -168,20 +168,11 @@ def lag(vault: Vault, *, limit: int = 1000) -> int:
     return len(vault.memories.jobs(due=vault.clock() + 2 * LONGEST, limit=limit))
 
 
-def reembed_all(vault: Vault) -> Mapping[str, int]:
-    """Queue nothing, embed everything the model in use has not embedded yet. Keyword recall goes
-    on meanwhile. Answers `embedded` and `behind`."""
-    embedded, behind, cursor = 0, 0, ""
-    while True:
-        page = vault.memories.memories(cursor=cursor, limit=TAKEN)
-        found = vault.memories.embeddings([memory.id for memory in page.items])
-        old = [
-            memory
-            for memory in page.items
-            if memory.id not in found or not is_current(vault, found[memory.id], memory)
-        ]
-        kept = _embed(vault, old)
-        _refresh_under_lock(vault, kept)
-        embedded, behind, cursor = embedded + len(kept), behind + len(old) - len(kept), page.next
-        if not cursor:
-            return {"embedded": embedded, "behind": behind}
+def embed_lacking(vault: Vault) -> int:
+    """Embed some of what the model in use has not embedded yet: after a change of models, or when
+    none could be had before. Keyword recall goes on meanwhile. Answers how many were done."""
+    catch_up(vault)
+    ids = vault.index.lacking(limit=TAKEN)
+    kept = _embed(vault, list(vault.memories.read(ids, hidden=True).values()))
+    _refresh_under_lock(vault, kept)
+    return len(kept)

@@ -31,8 +31,6 @@ class MemoryStore(Protocol):
     save where it says otherwise. Raises `Unavailable` when the place does not answer in time,
     `Invalid` for a cursor it did not make."""
 
-    # ---- deciding
-
     def look(
         self,
         *,
@@ -48,8 +46,6 @@ class MemoryStore(Protocol):
         """Make all of the change true, or none. Raises `Contended` when anything it rests on has
         moved since `seen`."""
         ...
-
-    # ---- reading memories
 
     def read(self, ids: Sequence[str], *, hidden: bool = False) -> Mapping[str, Memory]:
         """Those of the memories that exist. `hidden`: also what an undo hides."""
@@ -72,8 +68,6 @@ class MemoryStore(Protocol):
         """Write it beside its memory. False, and nothing written, unless the memory still has
         that revision. No part of the audit: the memory itself has not changed."""
         ...
-
-    # ---- what has happened
 
     def position(self) -> Position:
         """The newest moment."""
@@ -98,8 +92,6 @@ class MemoryStore(Protocol):
 
     def head(self) -> Head: ...
 
-    # ---- the index queue
-
     def jobs(self, *, due: datetime, limit: int) -> Sequence[Job]:
         """Those due by then."""
         ...
@@ -111,8 +103,6 @@ class MemoryStore(Protocol):
     def finish(self, jobs: Sequence[Job]) -> None:
         """Take the jobs off the queue, save those whose memory has changed meanwhile."""
         ...
-
-    # ---- imports
 
     def batches(self, *, cursor: str = "", limit: int = 50) -> Page[Batch]:
         """Newest first."""
@@ -136,8 +126,6 @@ class MemoryStore(Protocol):
     def drop_items(self, batch: str) -> None:
         """Forget the texts an import brought, once every one has its outcome."""
         ...
-
-    # ---- guide, settings, profiles
 
     def settings(self) -> Settings: ...
 

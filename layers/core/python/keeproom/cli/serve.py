@@ -1,0 +1,88 @@
+"""`keeproom serve`: every door on one machine."""
+
+import logging
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+import typer
+
+from keeproom import compose
+from keeproom.cli.terminal import app, say
+from keeproom.errors import Unavailable
+from keeproom.local.queue import Worker
+from keeproom.settings import Settings, read_settings
+
+Port = Annotated[
+    int | None,
+    typer.Option(help="Port on localhost, 0 for any. Default: PORT, or 8787.", min=0, max=65535),
+]
+
+
+@app.command()
+def serve(port: Port = None) -> None:
+    """Run the vault on http://localhost:8787 until Ctrl-C."""
+    settings = read_settings(**({} if port is None else {"PORT": port}))
+    logging.getLogger("keeproom").setLevel(logging.INFO)
+    with _listening(settings.port) as listener, compose.local(settings) as composed:
+        _serve(settings, composed, listener)
+
+
+def _listening(port: int) -> socket.socket:
+    """Taken before anything else is done, so that a taken port is a plain sentence."""
+    listener = socket.socket(socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise Unavailable(
+            f"Port {port} cannot be used ({error.strerror}). Is the vault running already? "
+            "Choose another with --port or PORT."
+        ) from error
+    return listener
+
+
+def _serve(settings: Settings, composed: compose.Composed, listener: socket.socket) -> None:
+    # Imported here: no other command needs a web server, and it takes half a second to load.
+    import uvicorn
+
+    from keeproom import api
+
+    worker = Worker(composed.vault, prepare=composed.prepare)
+    port = listener.getsockname()[1]
+
+    @asynccontextmanager
+    async def running(_: Any) -> AsyncIterator[None]:
+        worker.start()
+        say(_welcome(port, composed))
+        yield
+        worker.stop()
+
+    door = api.build_app(
+        composed.vault,
+        owner=settings.dev_owner_email if settings.is_local else "",
+        wake=worker.wake,
+        lifespan=running,
+    )
+    config = uvicorn.Config(
+        door, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=5
+    )
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:  # uvicorn passes on the signal it has stopped for
+        return
+
+
+def _welcome(port: int, composed: compose.Composed) -> str:
+    address = f"http://localhost:{port}"
+    return "\n".join(
+        (
+            f"Your vault is open at {address} (data in {composed.home}). Ctrl-C closes it.",
+            f"  Is it well?     curl {address}/health",
+            f"  Let an agent on this machine recall:  curl '{address}/api/recall?q=WORDS'",
+            f'  ... and remember:  curl {address}/api/memories --json \'{{"content": "A FACT"}}\'',
+            "  Bring in what you have:  keeproom import FILE",
+        )
+    )

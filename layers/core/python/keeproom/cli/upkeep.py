@@ -1,0 +1,73 @@
+"""`keeproom status`, `calibrate`."""
+
+from collections import Counter
+
+from keeproom.cli.terminal import Json, app, opened, progress, say, say_json
+from keeproom.errors import Unavailable
+from keeproom.vault import jobs, listing
+from keeproom.vault.vault import Vault
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """Say what the vault holds and how it is."""
+    with opened() as here:
+        faults = here.vault.memories.audit_faults()
+        told = {
+            "home": str(here.home),
+            "memories": _by_status(here.vault),
+            "embedding_model": here.vault.embedder.model,
+            "embedding_ready": _answers(here.vault),
+            "calibrated": here.profiles.is_measured(),
+            "waiting_for_index": jobs.lag(here.vault),
+            "approval_mode": here.vault.memories.settings().approval_mode.value,
+            "audit": "whole" if not faults else "broken",
+        }
+    if as_json:
+        say_json(told)
+        return
+    for name, value in told.items():
+        text = ", ".join(f"{n} {k}" for k, n in value.items()) if isinstance(value, dict) else value
+        say(f"{name.replace('_', ' '):<18} {text}")
+
+
+def _by_status(vault: Vault) -> dict[str, int]:
+    told: Counter[str] = Counter()
+    cursor = ""
+    while True:
+        page = listing.memories(vault, listing.Listed(), cursor=cursor, limit=200)
+        told.update(memory.status.value for memory in page.items)
+        cursor = page.next
+        if not cursor:
+            return dict(sorted(told.items()))
+
+
+def _answers(vault: Vault) -> bool:
+    try:
+        vault.embedder.query("Is anybody there?")
+    except Unavailable:
+        return False
+    return True
+
+
+@app.command()
+def calibrate(as_json: Json = False) -> None:
+    """Measure the embedding model's thresholds from labelled pairs that ship (seconds)."""
+    with opened() as here, progress() as bar:
+        task = bar.add_task("Embedding", total=None)
+        profile = here.profiles.measure(
+            told=lambda done, of: bar.update(task, completed=done, total=of)
+        )
+    told = {
+        "model": profile.model,
+        "dims": profile.dims,
+        "mu": {name or "all": round(value, 4) for name, value in profile.mu.items()},
+        "covers": sorted(profile.covers),
+    }
+    if as_json:
+        say_json(told)
+        return
+    say(f"Model {profile.model}, {profile.dims} dimensions.")
+    for name, value in profile.mu.items():
+        say(f"  unrelated texts, {name or 'all scripts'}: mean cosine {value:.3f}")
+    say(f"  near-duplicates are told apart in: {', '.join(sorted(profile.covers)) or 'none'}")

@@ -1,0 +1,99 @@
+"""The one place where adapters meet the product."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from keeproom.clock import utc_now
+from keeproom.engines.memory_index import InProcessIndex
+from keeproom.engines.no_embedder import NoEmbedder
+from keeproom.engines.pairs import labelled_pairs
+from keeproom.engines.scorer import NumpyScorer
+from keeproom.errors import Invalid, Unusable
+from keeproom.local.embedder import BundledEmbedder
+from keeproom.local.memory_store import open_store
+from keeproom.local.snapshots import FileSnapshots
+from keeproom.settings import Settings
+from keeproom.vault.jobs import catch_up
+from keeproom.vault.ports import Embedder
+from keeproom.vault.profiles import Profiles
+from keeproom.vault.vault import Vault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """A vault on this machine and the profiles it goes by."""
+
+    vault: Vault
+    profiles: Profiles
+    home: Path
+
+    def prepare(self) -> None:
+        """What can wait until the doors are open: the index, and the measure of a new model.
+        Raises `Unavailable` while there is no model."""
+        catch_up(self.vault)
+        if not self.profiles.is_measured():
+            self.profiles.measure()
+
+
+@contextmanager
+def local(settings: Settings) -> Iterator[Composed]:
+    """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
+    home = settings.home
+    _make_private(home)
+    store = open_store(home / "vault.db", clock=utc_now)
+    embedder, scorer = embedder_of(settings), NumpyScorer()
+    profiles = Profiles(
+        memories=store, embedder=embedder, scorer=scorer, pairs=labelled_pairs, clock=utc_now
+    )
+    vault = Vault(
+        memories=store,
+        index=InProcessIndex.open(
+            embedder.model, embedder.dims, snapshots=FileSnapshots(home / "index.snapshot")
+        ),
+        embedder=embedder,
+        scorer=scorer,
+        profile=profiles.current,
+    )
+    try:
+        yield Composed(vault=vault, home=home, profiles=profiles)
+    finally:
+        store.close()
+
+
+def _make_private(home: Path) -> None:
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unusable(f"The folder {home} cannot be used: {error.strerror}.") from error
+    if not home.is_dir():
+        raise Unusable(f"{home} is not a folder. Set KEEPROOM_HOME to one.")
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """Raises `Invalid` when the settings name a model only by half. Loads nothing."""
+    match settings.embedder:
+        case "none":
+            return NoEmbedder()
+        case "bundled":
+            return BundledEmbedder.open()
+        case "fastembed":
+            # Imported here: an extra that is installed only where it is used.
+            from keeproom.engines.fastembed_embedder import FastEmbedder
+
+            return FastEmbedder(_needed(settings.embedder_model, "KEEPROOM_EMBEDDER_MODEL"))
+        case "endpoint":
+            from keeproom.engines.openai_embedder import EndpointEmbedder
+
+            return EndpointEmbedder(
+                _needed(settings.embedder_url, "KEEPROOM_EMBEDDER_URL"),
+                _needed(settings.embedder_model, "KEEPROOM_EMBEDDER_MODEL"),
+                key=settings.embedder_key.get_secret_value(),
+            )
+
+
+def _needed(value: str, name: str) -> str:
+    if not value:
+        raise Invalid(f"Set {name}: KEEPROOM_EMBEDDER asks for it.", param=name)
+    return value

@@ -1,0 +1,71 @@
+"""Long and late work on one machine: a thread that goes on with what is left to do."""
+
+import logging
+from collections.abc import Callable
+from threading import Event, Thread
+from time import monotonic
+
+from keeproom.errors import VaultError
+from keeproom.vault import imports, jobs
+from keeproom.vault.vault import Vault
+
+TICK = 5.0  # seconds between looks at the queue when nobody asks
+SNAPSHOT_EVERY = 60.0  # seconds; what a forget removed leaves the snapshot by then
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Works off imports, the index queue and missing embeddings, and keeps the snapshot of the
+    index fresh. `prepare` is run first, once. Whatever fails is tried again at the next tick:
+    what is to be done lies in the store."""
+
+    def __init__(self, vault: Vault, *, prepare: Callable[[], object] = lambda: None) -> None:
+        self._vault, self._prepare = vault, prepare
+        self._awake, self._stopped = Event(), Event()
+        self._saved = monotonic()
+        self._thread = Thread(target=self._run, name="keeproom-worker", daemon=True)
+
+    def start(self) -> None:
+        self._awake.set()
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Look at the imports now."""
+        self._awake.set()
+
+    def stop(self, *, patience: float = 10.0) -> None:
+        """End after the step in hand, and write the snapshot."""
+        self._stopped.set()
+        self._awake.set()
+        self._thread.join(patience)
+        self._try("save the index", self._vault.index.save)
+
+    def _run(self) -> None:
+        self._try("prepare", self._prepare)
+        while not self._stopped.is_set():
+            asked = self._awake.wait(TICK)
+            self._awake.clear()
+            if asked:
+                self._try("go on with imports", self._imports)
+            self._try("work off the index queue", self._index)
+
+    def _imports(self) -> None:
+        while not self._stopped.is_set() and imports.resume(self._vault, seconds=1.0):
+            pass
+
+    def _index(self) -> None:
+        while not self._stopped.is_set():
+            if not jobs.work_off(self._vault, limit=64) and not jobs.embed_lacking(self._vault):
+                break
+        if monotonic() - self._saved > SNAPSHOT_EVERY:
+            self._vault.index.save()
+            self._saved = monotonic()
+
+    def _try(self, what: str, step: Callable[[], object]) -> None:
+        """A fault of the store or the model must not end the thread: it may be gone next time."""
+        if self._stopped.is_set() and what != "save the index":
+            return
+        try:
+            step()
+        except (VaultError, OSError) as error:
+            _log.warning("could not %s: %s", what, type(error).__name__)

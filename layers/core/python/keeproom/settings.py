@@ -1,0 +1,90 @@
+"""Everything the environment can change. Nothing else reads it."""
+
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from platformdirs import user_data_path
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from keeproom.errors import Invalid
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class Settings(BaseSettings):
+    """Read from the environment and from a file `.env` in the working folder."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", extra="ignore", frozen=True, populate_by_name=True, env_ignore_empty=True
+    )
+
+    home: Path = Field(
+        default_factory=lambda: user_data_path("keeproom"),
+        alias="KEEPROOM_HOME",
+        description="Folder of the vault's data. The platform's data folder unless set.",
+    )
+    port: int = Field(
+        8787, alias="PORT", ge=0, le=65535, description="Port of `keeproom serve`; 0 picks one."
+    )
+    public_url: str = Field(
+        "",
+        alias="PUBLIC_URL",
+        description="Address the vault is reached at. Off loopback, the local owner is ignored.",
+    )
+    dev_owner_email: str = Field(
+        "owner@localhost",
+        alias="DEV_OWNER_EMAIL",
+        description="Who requests to localhost are signed in as.",
+    )
+    embedder: Literal["bundled", "fastembed", "endpoint", "none"] = Field(
+        "bundled",
+        alias="KEEPROOM_EMBEDDER",
+        description="Where embeddings come from: the model that ships, a fastembed model, an "
+        "OpenAI-compatible endpoint, or nowhere (recall by words alone).",
+    )
+    embedder_model: str = Field(
+        "",
+        alias="KEEPROOM_EMBEDDER_MODEL",
+        description="Name of the fastembed or endpoint model.",
+    )
+    embedder_url: str = Field(
+        "",
+        alias="KEEPROOM_EMBEDDER_URL",
+        description="Base address of the endpoint, for example http://localhost:11434/v1.",
+    )
+    embedder_key: SecretStr = Field(
+        SecretStr(""),
+        alias="KEEPROOM_EMBEDDER_KEY",
+        description="Key the endpoint asks for, if it does.",
+    )
+
+    @field_validator("home")
+    @classmethod
+    def _absolute(cls, home: Path) -> Path:
+        return home.expanduser().absolute()
+
+    @field_validator("public_url")
+    @classmethod
+    def _origin(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("must be an http or https address")
+        return url.rstrip("/")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the vault is only reached from this machine."""
+        return not self.public_url or urlsplit(self.public_url).hostname in LOOPBACK
+
+
+def read_settings(**changed: object) -> Settings:
+    """The environment with `changed` over it. Raises `Invalid` naming the variable at fault, but
+    not its value."""
+    try:
+        return Settings(**changed)  # pyright: ignore[reportArgumentType]
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = str(first["loc"][0]) if first["loc"] else "settings"
+        raise Invalid(f"{name}: {first['msg']}.", param=name) from None
