@@ -1,4 +1,4 @@
-"""Embeddings kept between runs, so that measuring a formula again does not wait for the model."""
+"""Embeddings made once: measuring another formula need not wait for the model."""
 
 import hashlib
 import json
@@ -13,14 +13,13 @@ _GROUP = 32  # texts embedded and kept at a time
 
 
 class CachedEmbedder:
-    """`Embedder` that asks `inner` only for what no run has embedded before. One file a model;
-    texts are kept by their SHA-256 alone. Delete the folder when the model's runtime changes."""
+    """`Embedder` that asks `inner` only for what it has not embedded before. With a folder, what
+    no earlier run has: one file a model, where a text is known by its SHA-256 alone. Delete the
+    folder when the model's runtime changes."""
 
-    def __init__(self, inner: Embedder, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, inner: Embedder, folder: Path | None) -> None:
         self._inner = inner
-        name = re.sub(r"\W+", "-", inner.model)
-        self._rows = sqlite3.connect(folder / f"{name}.sqlite", isolation_level=None)
+        self._rows = sqlite3.connect(_file(folder, inner.model), isolation_level=None)
         self._rows.execute("PRAGMA synchronous=off")
         self._rows.execute(
             "CREATE TABLE IF NOT EXISTS made"
@@ -69,6 +68,13 @@ class CachedEmbedder:
             "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?)",
             (key, vectors, tokens, json.dumps(words)),
         )
+
+
+def _file(folder: Path | None, model: str) -> Path | str:
+    if folder is None:
+        return ":memory:"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{re.sub(r'\W+', '-', model)}.sqlite"
 
 
 def _key(kind: str, text: str) -> bytes:

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from ranking import reciprocal_rank
-from report import Section, Table, publish
-from vaults import bundled_embedder, fill, temporary_vault
-
 from keeproom.engines.pairs import labelled_pairs
 from keeproom.vault.calibrate import Label, LabelledPair, texts
+from ranking import reciprocal_rank
+from report import Section, Table, publish
+from vaults import cached_embedder, fill, temporary_vault
+
 from keeproom.vault.model import ImportItem
 from keeproom.vault.recall import MOST_HITS, Query, recall
 from keeproom.vault.vault import Vault
@@ -106,9 +106,11 @@ def main() -> None:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    arguments.add_argument("--cache", type=Path, help="a folder that keeps embeddings for next time")
+    arguments.add_argument(
+        "--cache", type=Path, help="a folder that keeps embeddings for next time"
+    )
     pairs = labelled_pairs()
-    with temporary_vault(bundled_embedder(cache=arguments.parse_args().cache)) as vault:
+    with temporary_vault(cached_embedder(arguments.parse_args().cache)) as vault:
         fill(vault, [ImportItem(content=text) for text in texts(pairs)])
         numbers = measured(vault, pairs)
     section = Section(

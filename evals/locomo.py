@@ -58,7 +58,9 @@ def _conversation(one: Json) -> Conversation:
     sessions: Json = one["conversation"]
     days, turns = _days(sessions), list(_turns(sessions))
     known = {turn["dia_id"] for turn in turns}
-    said = [Text(_said(turn), frozenset({turn["dia_id"]}), _day(turn["dia_id"], days)) for turn in turns]
+    said = [
+        Text(_said(turn), frozenset({turn["dia_id"]}), _day(turn["dia_id"], days)) for turn in turns
+    ]
     return Conversation(
         texts={Kind.DIALOGUE: said, Kind.FACTS: list(_facts(one["observation"], days))},
         questions=[

@@ -16,7 +16,7 @@ from typing import Any
 from locomo import CATEGORIES, Conversation, Kind, Question, Text, conversations
 from ranking import DEEPEST, Ranked, mean_reciprocal_rank, ranked, recall_at
 from report import Section, Table, publish
-from vaults import bundled_embedder, fill, temporary_vault
+from vaults import cached_embedder, fill, temporary_vault
 
 from keeproom.vault.model import ImportItem, Preset
 from keeproom.vault.ports import Embedder
@@ -81,9 +81,7 @@ def measured(data: Path, embedder: Embedder) -> dict[Preset, dict[Kind, dict[str
             print(f"conversation {number}, {kind}", file=sys.stderr)
             for preset, questions in judged(conversation, kind, embedder).items():
                 told.setdefault((preset, kind), []).extend(questions)
-    return {
-        preset: {kind: figures(told[preset, kind]) for kind in Kind} for preset in PRESETS
-    }
+    return {preset: {kind: figures(told[preset, kind]) for kind in Kind} for preset in PRESETS}
 
 
 def table(found: Mapping[Preset, Mapping[Kind, Mapping[str, Any]]]) -> Table:
@@ -103,12 +101,14 @@ def table(found: Mapping[Preset, Mapping[Kind, Mapping[str, Any]]]) -> Table:
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--data", type=Path, help="locomo10.json")
-    arguments.add_argument("--cache", type=Path, help="a folder that keeps embeddings for next time")
+    arguments.add_argument(
+        "--cache", type=Path, help="a folder that keeps embeddings for next time"
+    )
     given = arguments.parse_args()
     if given.data is None or not given.data.is_file():
         print(MISSING, file=sys.stderr)
         return SKIPPED
-    found = measured(given.data, bundled_embedder(cache=given.cache))
+    found = measured(given.data, cached_embedder(given.cache))
     section = Section(
         name="recall",
         title="Recall quality",
