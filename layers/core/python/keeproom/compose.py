@@ -11,8 +11,8 @@ from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import labelled_pairs
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.errors import Invalid, Unusable
+from keeproom.local import memory_store
 from keeproom.local.embedder import BundledEmbedder
-from keeproom.local.memory_store import open_store
 from keeproom.local.snapshots import FileSnapshots
 from keeproom.settings import Settings
 from keeproom.vault.jobs import catch_up
@@ -42,7 +42,7 @@ def local(settings: Settings) -> Iterator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
     home = settings.home
     _make_private(home)
-    store = open_store(home / "vault.db", clock=utc_now)
+    store = memory_store.open(home / "vault.db", clock=utc_now)
     embedder, scorer = embedder_of(settings), NumpyScorer()
     profiles = Profiles(
         memories=store, embedder=embedder, scorer=scorer, pairs=labelled_pairs, clock=utc_now

@@ -176,16 +176,15 @@ def _formula(preset: Preset, encoded: EncodedQuery | None) -> Formula:
 def _candidates(vault: Vault, asked: _Asked) -> tuple[dict[str, Memory], Mapping[str, Embedding]]:
     """The best of both kinds, as the store has them. Asks the index deeper when the store knows
     some of its answers no more."""
-    depth = asked.formula.depth
-    for _ in range(3):
-        ids = _proposed_by_index(vault, asked, depth)
+    eligible: dict[str, Memory] = {}
+    for deeper in (1, 2, 4):
+        ids = _proposed_by_index(vault, asked, deeper * asked.formula.depth)
         found = vault.memories.read(ids)
         eligible = {
             one: found[one] for one in ids if one in found and is_eligible(found[one], asked.where)
         }
         if len(eligible) == len(ids):
             break
-        depth *= 2
     embeddings = vault.memories.embeddings(list(eligible)) if asked.encoded else {}
     current = {
         one: made for one, made in embeddings.items() if is_current(vault, made, eligible[one])

@@ -1,0 +1,110 @@
+"""Look and commit: reading what a decision rests on, and making it true if that still holds."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+
+from keeproom.engines.item_store import chain, layout
+from keeproom.engines.item_store.shelf import BUSY, Shelf, hides, noted, read_head
+from keeproom.engines.item_store.steps import gate_step, steps
+from keeproom.engines.item_store.table import (
+    LIMIT,
+    Absent,
+    Busy,
+    Failed,
+    Item,
+    Key,
+    Step,
+    Write,
+    check_weight,
+)
+from keeproom.errors import Contended, Unavailable
+from keeproom.vault.change import Change, Look
+from keeproom.vault.model import Gate, Head
+
+
+def look(
+    shelf: Shelf,
+    *,
+    memories: Iterable[str],
+    identities: Iterable[str],
+    batch: str,
+    receipt: str,
+) -> Look:
+    """No snapshot, so head, gate and the keys that were asked for must agree on the generation:
+    else a replacement in between would let a commit through a new gate into old keys."""
+    ids = [one for one in memories if layout.nameable(one)]
+    hashes = list(identities)
+    names = [layout.name("M", one) for one in ids]
+    names += [layout.name("I", one) for one in hashes] + [layout.SETTINGS]
+    batch_name = layout.name("B", batch) if layout.nameable(batch) else ""
+    receipt_name = layout.receipt_name(receipt) if receipt else ""
+    names += [one for one in (batch_name, receipt_name) if one]
+
+    head, gate, found = _agreeing(shelf, list(dict.fromkeys(names)))
+    kept = {one: found[f"M#{one}"] for one in ids if f"M#{one}" in found}
+    read = {one: layout.memory(item) for one, item in kept.items()}
+    batch_item, told = found.get(batch_name), found.get(receipt_name)
+    fresh = told is not None and not layout.expired(told, shelf.clock())
+    return Look(
+        head=head,
+        gate=gate,
+        settings=layout.settings(found.get(layout.SETTINGS)),
+        memories={one: memory for one, memory in read.items() if not hides(head, memory)},
+        holdings={one: layout.holding(found.get(f"I#{one}")) for one in hashes},
+        batch=layout.batch(batch_item) if batch_item else None,
+        receipt=layout.receipt(told, receipt) if told and fresh else None,
+    )
+
+
+def _agreeing(shelf: Shelf, names: Iterable[str]) -> tuple[Head, Gate, Mapping[str, Item]]:
+    gate_key = shelf.gate_key(random.randrange(layout.GATES))
+    for _ in shelf.tries():
+        generation = (shelf.known or read_head(shelf)).generation
+        pk = layout.partition(shelf.vault, generation)
+        wanted: list[Key] = [shelf.head_key, gate_key, *((pk, name) for name in names)]
+        found = shelf.table.get(wanted)
+        head, gate = noted(shelf, found), layout.gate(found[gate_key])
+        if head.generation == gate.generation == generation:
+            return head, gate, {sk: item for (at, sk), item in found.items() if at == pk}
+    raise Unavailable(BUSY)
+
+
+def commit(shelf: Shelf, change: Change, *, seen: Look) -> None:
+    """A gate that merely moved does not unsettle the decision: the audit entry is linked to
+    another one, and all is tried again. Any other failed condition is `Contended`. Raises
+    `TooLarge` for a memory whose history has outgrown one item, and `ValueError` for more actions
+    than one transaction takes."""
+    pk = layout.partition(shelf.vault, seen.head.generation)
+    rest, gate = steps(shelf.vault, seen.head, change), seen.gate
+    _check_size(rest)
+    for attempt in shelf.tries():
+        if attempt > 1:
+            gate = _another(shelf, seen.head)
+        now, made = chain.link(gate, change.audit)
+        entry = Write(layout.link_item(pk, made), Absent())
+        try:
+            shelf.table.transact([gate_step(shelf.vault, now, gate), entry, *rest])
+            return
+        except Failed as failed:
+            if failed.places != frozenset({0}):
+                raise Contended from failed
+        except Busy:
+            continue
+    raise Unavailable(BUSY)
+
+
+def _check_size(rest: Sequence[Step]) -> None:
+    if len(rest) + 2 > LIMIT:
+        raise ValueError(f"{len(rest) + 2} actions in one commit")
+    for step in rest:
+        if isinstance(step, Write):
+            check_weight(step.item)
+
+
+def _another(shelf: Shelf, seen: Head) -> Gate:
+    gate_key = shelf.gate_key(random.randrange(layout.GATES))
+    found = shelf.table.get([shelf.head_key, gate_key])
+    head, gate = noted(shelf, found), layout.gate(found[gate_key])
+    if not head.generation == gate.generation == seen.generation:
+        raise Contended
+    return gate

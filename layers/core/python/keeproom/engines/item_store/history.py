@@ -1,0 +1,111 @@
+"""What has happened: the audit, and which memories it reached since a moment."""
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from keeproom.engines.item_store import chain, layout
+from keeproom.engines.item_store.listing import each, paged
+from keeproom.engines.item_store.shelf import Shelf, generation_of, read_gates, walk
+from keeproom.vault.model import AuditEntry, Gate, Page, Position
+
+type _Place = tuple[int, int]  # chain, and place in it
+
+_TRIES = 4
+_SLACK = 100  # known entries read before unknown ones are thought to be late: clocks differ
+
+
+def audit(shelf: Shelf, *, cursor: str, limit: int) -> Page[AuditEntry]:
+    pk, make = generation_of(shelf), each(layout.entry)
+    return paged(shelf, pk, "A#", read=make, cursor=cursor, limit=limit, newest=True)
+
+
+def audit_faults(shelf: Shelf) -> Sequence[str]:
+    """Read while writers go on, so a fault must show twice to be one."""
+    told: list[str] = []
+    for _ in range(_TRIES):
+        gates = read_gates(shelf)
+        marks: dict[int, list[chain.Mark]] = defaultdict(list)
+        for item in walk(shelf, _partition(shelf, gates), "A#"):
+            link = layout.link(item)
+            marks[link.chain].append(chain.mark(link))
+        found = [chain.fault(gate, marks[gate.number]) for gate in gates]
+        found = [fault for fault in found if fault]
+        if not found or found == told:
+            return found
+        told = found
+        time.sleep(shelf.settling)
+    return told
+
+
+def position(shelf: Shelf) -> Position:
+    return _position(read_gates(shelf))
+
+
+def changes(shelf: Shelf, since: Position) -> tuple[Position, frozenset[str]] | None:
+    """Gates first, then exactly the entries they promise. An entry that cannot be seen yet is
+    waited for a little, then searched in the whole audit (a clock may have been set back), then
+    left for the next time."""
+    gates = read_gates(shelf)
+    now = _position(gates)
+    if not _reaches(gates, now, since):
+        return None
+    found: dict[_Place, tuple[str, ...]] = {}
+    missing = _between(since, now)
+    for tries in range(_TRIES):
+        if not missing:
+            break
+        if tries:
+            time.sleep(shelf.settling)
+        found |= _search(shelf, gates, missing, slack=None if tries == _TRIES - 1 else _SLACK)
+        missing -= found.keys()
+    reached = Position(
+        generation=now.generation,
+        counts=tuple(
+            min((place for number, place in missing if number == n), default=count + 1) - 1
+            for n, count in enumerate(now.counts)
+        ),
+    )
+    return reached, frozenset(one for touched in found.values() for one in touched)
+
+
+def _reaches(gates: Sequence[Gate], now: Position, since: Position) -> bool:
+    """Whether the audit leads from then to now. A moment that lies ahead is of another copy."""
+    if (now.generation, len(now.counts)) != (since.generation, len(since.counts)):
+        return False
+    pairs = zip(gates, since.counts, strict=True)
+    return all(gate.cut_count <= count <= gate.count for gate, count in pairs)
+
+
+def _between(since: Position, now: Position) -> set[_Place]:
+    """Chain and place of every entry."""
+    pairs = enumerate(zip(since.counts, now.counts, strict=True))
+    return {(n, place) for n, (old, new) in pairs for place in range(old + 1, new + 1)}
+
+
+def _search(
+    shelf: Shelf, gates: Sequence[Gate], wanted: set[_Place], *, slack: int | None
+) -> Mapping[_Place, tuple[str, ...]]:
+    """Of the wanted entries those that are found, newest first. `slack`: how many older ones may
+    come before the search ends; None: all of them."""
+    counts, older = [gate.count for gate in gates], 0
+    found: dict[_Place, tuple[str, ...]] = {}
+    first = min(len(wanted) + 8, 1000)
+    for item in walk(shelf, _partition(shelf, gates), "A#", newest=True, first=first):
+        link = layout.link(item)
+        at = (link.chain, link.place)
+        if at in wanted:
+            found[at] = link.entry.touched
+        elif link.place <= counts[link.chain]:
+            older += 1
+        if len(found) == len(wanted) or (slack is not None and older > slack):
+            break
+    return found
+
+
+def _position(gates: Sequence[Gate]) -> Position:
+    return Position(generation=gates[0].generation, counts=tuple(gate.count for gate in gates))
+
+
+def _partition(shelf: Shelf, gates: Sequence[Gate]) -> str:
+    return layout.partition(shelf.vault, gates[0].generation)

@@ -1,0 +1,122 @@
+"""Reading memories, their embeddings and the exclusions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from keeproom.engines.item_store import layout
+from keeproom.engines.item_store.listing import paged
+from keeproom.engines.item_store.shelf import (
+    BUSY,
+    Shelf,
+    generation_of,
+    hides,
+    read_head,
+    read_under,
+)
+from keeproom.engines.item_store.table import (
+    Busy,
+    Check,
+    Failed,
+    Item,
+    Same,
+    Write,
+    check_weight,
+)
+from keeproom.errors import Unavailable
+from keeproom.vault.model import Embedding, Exclusion, Head, Memory, Page, Status
+
+
+def read(shelf: Shelf, ids: Sequence[str], *, hidden: bool) -> Mapping[str, Memory]:
+    names = {one: layout.name("M", one) for one in ids if layout.nameable(one)}
+    if not names:
+        return {}
+    head, items = read_under(shelf, names.values())
+    found = {one: layout.memory(items[name]) for one, name in names.items() if name in items}
+    return {one: memory for one, memory in found.items() if hidden or not hides(head, memory)}
+
+
+def memories(
+    shelf: Shelf, *, status: Status | None, batch: str, cursor: str, limit: int
+) -> Page[Memory]:
+    """The head is the same before and after, so an undo shows as a whole."""
+    if batch and not layout.nameable(batch):
+        return Page(())
+    for _ in shelf.tries():
+        head = shelf.known or read_head(shelf)
+        page = _memories(shelf, head, status=status, batch=batch, cursor=cursor, limit=limit)
+        if read_head(shelf) == head:
+            return page
+    raise Unavailable(BUSY)
+
+
+def _memories(
+    shelf: Shelf, head: Head, *, status: Status | None, batch: str, cursor: str, limit: int
+) -> Page[Memory]:
+    pk = layout.partition(shelf.vault, head.generation)
+    by_status = status not in (None, Status.ACTIVE) and not batch
+    prefix = f"BM#{batch}#" if batch else f"L#{status}#" if by_status else "M#"
+
+    def visible(items: Sequence[Item]) -> Iterable[tuple[Item, Memory]]:
+        for item, memory in _joined(shelf, pk, items) if prefix != "M#" else _own(items):
+            # A memory that changed meanwhile is listed where its newer marker is.
+            stale = by_status and layout.status_marker(memory) != item["sk"]
+            wanted = status is None or memory.status is status
+            if wanted and not stale and not hides(head, memory):
+                yield item, memory
+
+    of = status or ""
+    return paged(shelf, pk, prefix, read=visible, cursor=cursor, limit=limit, of=of)
+
+
+def _own(items: Sequence[Item]) -> Iterable[tuple[Item, Memory]]:
+    return ((item, layout.memory(item)) for item in items)
+
+
+def _joined(shelf: Shelf, pk: str, items: Sequence[Item]) -> Iterable[tuple[Item, Memory]]:
+    """The markers with their memories."""
+    keys = [(pk, f"M#{layout.last_part(item)}") for item in items]
+    found = shelf.table.get(keys)
+    pairs = zip(items, keys, strict=True)
+    return ((item, layout.memory(found[key])) for item, key in pairs if key in found)
+
+
+def embeddings(shelf: Shelf, ids: Sequence[str]) -> Mapping[str, Embedding]:
+    known = [one for one in ids if layout.nameable(one)]
+    if not known:
+        return {}
+    head, items = read_under(shelf, (layout.name("E", one) for one in known))
+    found = {one: layout.embedding(items[f"E#{one}"]) for one in known if f"E#{one}" in items}
+    if not head.hidden:
+        return found
+    shown = read(shelf, list(found), hidden=False)
+    return {one: embedding for one, embedding in found.items() if one in shown}
+
+
+def keep_embedding(shelf: Shelf, embedding: Embedding, *, revision: int) -> bool:
+    for _ in shelf.tries():
+        pk = generation_of(shelf)
+        memory = (pk, layout.name("M", embedding.memory_id))
+        item = layout.embedding_item(pk, embedding)
+        check_weight(item)
+        try:
+            shelf.table.transact([Check(memory, Same({"revision": revision})), Write(item)])
+            return True
+        except Failed:
+            return False
+        except Busy:
+            continue
+    raise Unavailable(BUSY)
+
+
+def exclusions(shelf: Shelf, *, cursor: str, limit: int) -> Page[tuple[str, Exclusion]]:
+    pk = generation_of(shelf)
+
+    def excluded(items: Sequence[Item]) -> Iterable[tuple[Item, tuple[str, Exclusion]]]:
+        keys = [(pk, f"I#{layout.last_part(item)}") for item in items]
+        found = shelf.table.get(keys)
+        for item, key in zip(items, keys, strict=True):
+            identity, holding = key[1].removeprefix("I#"), layout.holding(found.get(key))
+            if item["sk"] in layout.exclusion_markers(identity, holding):
+                assert isinstance(holding, Exclusion)
+                yield item, (identity, holding)
+
+    return paged(shelf, pk, "X#", read=excluded, cursor=cursor, limit=limit)

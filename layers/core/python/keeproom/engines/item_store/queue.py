@@ -1,0 +1,58 @@
+"""The index queue."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import batched
+
+from keeproom.engines.item_store import layout
+from keeproom.engines.item_store.listing import check_limit
+from keeproom.engines.item_store.shelf import BUSY, Shelf, generation_of, walk
+from keeproom.engines.item_store.steps import job_condition
+from keeproom.engines.item_store.table import LIMIT, Busy, Erase, Failed, Write, key_of
+from keeproom.errors import Unavailable
+from keeproom.vault.model import Job
+
+
+def jobs(shelf: Shelf, *, due: datetime, limit: int) -> Sequence[Job]:
+    """A job is keyed by its memory, so that a commit can overwrite one it has not seen."""
+    found: list[Job] = []
+    for item in walk(shelf, generation_of(shelf), "J#", first=check_limit(limit)):
+        job = layout.job(item)
+        if job.due <= due:
+            found.append(job)
+        if len(found) >= limit:
+            break
+    return found
+
+
+def take(shelf: Shelf, job: Job, *, until: datetime) -> Job | None:
+    taken = replace(job, attempt=job.attempt + 1, due=until)
+    try:
+        shelf.table.transact([Write(layout.job_item(shelf.vault, taken), job_condition(job))])
+    except (Failed, Busy):
+        return None
+    return taken
+
+
+def finish(shelf: Shelf, jobs: Sequence[Job]) -> None:
+    """Many in one transaction: those that have changed are let go, the others tried again."""
+    newest = sorted(jobs, key=lambda job: (job.revision, job.attempt))
+    by_key = {key_of(layout.job_item(shelf.vault, job)): job for job in newest}
+    waiting = [Erase(key, job_condition(job)) for key, job in by_key.items()]
+    for part in batched(waiting, LIMIT, strict=False):
+        _erase(shelf, part)
+
+
+def _erase(shelf: Shelf, steps: Sequence[Erase]) -> None:
+    for _ in shelf.tries():
+        try:
+            shelf.table.transact(steps)
+            return
+        except Failed as failed:
+            steps = [step for n, step in enumerate(steps) if n not in failed.places]
+            if not steps:
+                return
+        except Busy:
+            continue
+    raise Unavailable(BUSY)
