@@ -8,7 +8,7 @@ from pathlib import Path
 from keeproom.clock import utc_now
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
-from keeproom.engines.pairs import labelled_pairs
+from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.errors import Invalid, Unusable
 from keeproom.local import memory_store
@@ -45,7 +45,7 @@ def local(settings: Settings) -> Iterator[Composed]:
     store = memory_store.open(home / "vault.db", clock=utc_now)
     embedder, scorer = embedder_of(settings), NumpyScorer()
     profiles = Profiles(
-        memories=store, embedder=embedder, scorer=scorer, pairs=labelled_pairs, clock=utc_now
+        memories=store, embedder=embedder, scorer=scorer, pairs=calibration_pairs, clock=utc_now
     )
     vault = Vault(
         memories=store,

@@ -29,3 +29,8 @@ def read_pairs(lines: Iterable[str]) -> tuple[LabelledPair, ...]:
 def _shipped(name: str) -> tuple[LabelledPair, ...]:
     content = (files("keeproom.engines") / name).read_text(encoding="utf-8")
     return read_pairs(content.splitlines())
+
+
+def calibration_pairs() -> tuple[LabelledPair, ...]:
+    """All of them: what a model's profile is measured from."""
+    return labelled_pairs() + superset_pairs()
