@@ -1,16 +1,22 @@
-"""The memory store in every place it can be."""
+"""The memory store in every place it can be, and vaults on one."""
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from keeproom.aws.memory_store import DynamoTable
+from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import Table
+from keeproom.local import memory_store
 from keeproom.local.memory_store import SqliteTable
+from keeproom.vault.vault import Vault
 from tests.contract.deeds import Hand, hand_on
 from tests.dynamo import emulator
 from tests.dynamo.paper import PaperClient
+from tests.embedders import WordEmbedder
+from tests.vaults import vault_on
 
 
 @pytest.fixture(scope="session")
@@ -54,3 +60,37 @@ def hand(table: Table) -> Hand:
 @pytest.fixture
 def reviewing(table: Table) -> Hand:
     return hand_on(table, auto=False)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ItemMemoryStore]:
+    opened = memory_store.open(tmp_path / "vault.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def other_store(tmp_path: Path) -> Iterator[ItemMemoryStore]:
+    opened = memory_store.open(tmp_path / "other.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def embedder() -> WordEmbedder:
+    return WordEmbedder()
+
+
+@pytest.fixture
+def auto(store: ItemMemoryStore, embedder: WordEmbedder) -> Vault:
+    return vault_on(store, embedder, auto=True)
+
+
+@pytest.fixture
+def another(store: ItemMemoryStore, auto: Vault, embedder: WordEmbedder) -> Vault:
+    return vault_on(store, embedder)
+
+
+@pytest.fixture
+def review(other_store: ItemMemoryStore, embedder: WordEmbedder) -> Vault:
+    return vault_on(other_store, embedder)

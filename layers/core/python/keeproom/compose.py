@@ -1,6 +1,6 @@
 """The one place where adapters meet the product."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,11 +8,11 @@ from pathlib import Path
 from keeproom.clock import utc_now
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
-from keeproom.engines.pairs import labelled_pairs
+from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.errors import Invalid, Unusable
+from keeproom.local import memory_store
 from keeproom.local.embedder import BundledEmbedder
-from keeproom.local.memory_store import open_store
 from keeproom.local.snapshots import FileSnapshots
 from keeproom.settings import Settings
 from keeproom.vault.jobs import catch_up
@@ -38,14 +38,14 @@ class Composed:
 
 
 @contextmanager
-def local(settings: Settings) -> Iterator[Composed]:
+def local(settings: Settings) -> Generator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
     home = settings.home
     _make_private(home)
-    store = open_store(home / "vault.db", clock=utc_now)
+    store = memory_store.open(home / "vault.db", clock=utc_now)
     embedder, scorer = embedder_of(settings), NumpyScorer()
     profiles = Profiles(
-        memories=store, embedder=embedder, scorer=scorer, pairs=labelled_pairs, clock=utc_now
+        memories=store, embedder=embedder, scorer=scorer, pairs=calibration_pairs, clock=utc_now
     )
     vault = Vault(
         memories=store,

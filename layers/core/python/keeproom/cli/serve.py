@@ -2,9 +2,9 @@
 
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -45,16 +45,16 @@ def _listening(port: int) -> socket.socket:
 
 
 def _serve(settings: Settings, composed: compose.Composed, listener: socket.socket) -> None:
-    # Imported here: no other command needs a web server, and it takes half a second to load.
-    import uvicorn
+    # Here, because no other command needs a web server, and it takes half a second to load.
+    import uvicorn  # noqa: PLC0415
 
-    from keeproom import api
+    from keeproom import api  # noqa: PLC0415
 
     worker = Worker(composed.vault, prepare=composed.prepare)
     port = listener.getsockname()[1]
 
     @asynccontextmanager
-    async def running(_: Any) -> AsyncIterator[None]:
+    async def running(_: object) -> AsyncGenerator[None]:
         worker.start()
         say(_welcome(port, composed))
         yield

@@ -39,7 +39,9 @@ class Profiles:
             self._known = self.memories.profile(self.embedder.model) or self._known
         if self._known is None:
             self._known = self._provisional()
-        return self._known or Profile(model=self.embedder.model, dims=self.embedder.dims)
+        return self._known or Profile(
+            model=self.embedder.model, dims=self.embedder.dims, mu={"": 0.0}
+        )
 
     def is_measured(self) -> bool:
         return self.current().calibrated

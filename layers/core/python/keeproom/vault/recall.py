@@ -176,21 +176,22 @@ def _formula(preset: Preset, encoded: EncodedQuery | None) -> Formula:
 def _candidates(vault: Vault, asked: _Asked) -> tuple[dict[str, Memory], Mapping[str, Embedding]]:
     """The best of both kinds, as the store has them. Asks the index deeper when the store knows
     some of its answers no more."""
-    depth = asked.formula.depth
-    for _ in range(3):
-        ids = _proposed_by_index(vault, asked, depth)
+    eligible: dict[str, Memory] = {}
+    for deeper in (1, 2, 4):
+        ids = _proposed_by_index(vault, asked, deeper * asked.formula.depth)
         found = vault.memories.read(ids)
         eligible = {
             one: found[one] for one in ids if one in found and is_eligible(found[one], asked.where)
         }
         if len(eligible) == len(ids):
             break
-        depth *= 2
-    embeddings = vault.memories.embeddings(list(eligible)) if asked.encoded else {}
-    current = {
-        one: made for one, made in embeddings.items() if is_current(vault, made, eligible[one])
-    }
-    return eligible, current
+    return eligible, _embeddings(vault, eligible) if asked.encoded else {}
+
+
+def _embeddings(vault: Vault, memories: Mapping[str, Memory]) -> dict[str, Embedding]:
+    """Those that are of the memory's text and of the model in use."""
+    found = vault.memories.embeddings(list(memories))
+    return {one: made for one, made in found.items() if is_current(vault, made, memories[one])}
 
 
 def _proposed_by_index(vault: Vault, asked: _Asked, depth: int) -> list[str]:
@@ -303,9 +304,8 @@ def _flagged(vault: Vault, hits: Sequence[Hit], memories: Mapping[str, Memory]) 
     """With what each may conflict with, from either side, while both are active."""
     active = {one: memory for one, memory in memories.items() if memory.status is Status.ACTIVE}
     named = {one for hit in hits for one in hit.memory.conflicts_with} - memories.keys()
-    for one, memory in (vault.memories.read(sorted(named)) if named else {}).items():
-        if memory.status is Status.ACTIVE:
-            active[one] = memory
+    others = vault.memories.read(sorted(named))
+    active |= {one: other for one, other in others.items() if other.status is Status.ACTIVE}
     rivals: dict[str, list[str]] = {}
     for one, memory in active.items():
         for other in memory.conflicts_with:

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, fields, replace
 
 from keeproom.errors import Conflict, Invalid
+from keeproom.vault import receipts
 from keeproom.vault.change import Change
 from keeproom.vault.model import Actor, ApprovalMode, Preset, ReviewSimilar, Settings
 from keeproom.vault.vault import Vault, decided
-
-LONGEST_RETENTION = 36_500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,12 +17,11 @@ class Wanted:
     review_similar: ReviewSimilar | None = None
     recall_preset: Preset | None = None
     recall_limit: int | None = None
-    retain_superseded_days: int | None = None
-    retain_rejected_days: int | None = None
-    retain_audit_days: int | None = None
 
 
-def change_settings(vault: Vault, wanted: Wanted, *, expected: int | None, by: Actor) -> Settings:
+def change_settings(
+    vault: Vault, wanted: Wanted, *, expected: int | None, by: Actor, request_id: str = ""
+) -> Settings:
     """`expected`: the revision the owner has seen (None: whatever it is). The audit names what
     was changed. Raises `Conflict`, `Invalid`."""
     new = {
@@ -32,17 +30,24 @@ def change_settings(vault: Vault, wanted: Wanted, *, expected: int | None, by: A
         if (value := getattr(wanted, field.name)) is not None
     }
     _check(wanted)
+    asked = receipts.request("change_settings", request_id, wanted, expected)
 
     def decide() -> Settings:
-        look = vault.memories.look()
+        look = vault.memories.look(receipt=asked.key)
         was = look.settings
+        if receipts.replayed(look, asked) is not None:
+            return was
         if expected is not None and was.revision != expected:
             raise Conflict("The settings have changed meanwhile. Look again.", current=was)
         now = replace(was, **new, revision=was.revision + 1)
         told = ",".join(sorted(name for name in new if getattr(was, name) != new[name]))
         if not told:
             return was
-        change = Change(audit=vault.audit("change_settings", told, by=by), settings=now)
+        change = Change(
+            audit=vault.audit("change_settings", told, by=by),
+            settings=now,
+            receipt=receipts.receipt(vault, asked, result=str(now.revision)),
+        )
         vault.memories.commit(change, seen=look)
         return now
 
@@ -52,7 +57,3 @@ def change_settings(vault: Vault, wanted: Wanted, *, expected: int | None, by: A
 def _check(wanted: Wanted) -> None:
     if wanted.recall_limit is not None and not 1 <= wanted.recall_limit <= 100:
         raise Invalid("Between 1 and 100 hits.", param="recall_limit")
-    for name in ("retain_superseded_days", "retain_rejected_days", "retain_audit_days"):
-        days = getattr(wanted, name)
-        if days is not None and not 0 <= days <= LONGEST_RETENTION:
-            raise Invalid(f"Between 0 (for ever) and {LONGEST_RETENTION} days.", param=name)

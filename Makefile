@@ -1,0 +1,98 @@
+# Everything the project does, by name: `make help`. Needs Python 3.12 or newer and make; the rest
+# is installed into this folder, from the locks in requirements/.
+
+PORT ?= 8787
+
+# Trust the certificates that the system trusts (a company's own among them).
+UV_SYSTEM_CERTS ?= true
+export UV_SYSTEM_CERTS
+
+# What a person has set for other projects must not move where this one is installed.
+unexport PIP_PREFIX PIP_REQUIRE_VIRTUALENV PIP_TARGET PIP_USER
+unexport PYTHONHOME PYTHONPATH UV_PREFIX UV_PYTHON UV_SYSTEM_PYTHON UV_TARGET VIRTUAL_ENV
+
+UV = .uv/bin/uv
+SYNC = $(UV) pip sync --require-hashes --compile-bytecode --python
+INSTALL = $(UV) pip install --quiet --no-deps --no-build-isolation --python .venv/bin/python --editable .
+COMPILE = $(UV) pip compile --quiet --universal --python .uv/bin/python --python-version 3.12 \
+	--generate-hashes --no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade)
+
+# Environments hold absolute paths: make them anew when the folder has moved or Python has gone.
+STALE := $(shell .uv/bin/python -c '' 2>/dev/null \
+	&& [ "$$(cat .uv/place)" = "$$(pwd -P)" ] || echo stale)
+
+# An environment made for the tests also serves; it is never cut down to what serving needs.
+RUNTIME := $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.serve)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help serve test check eval-recall eval-duplicates eval-languages bench docs lock clean stale
+
+serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=folder)
+	@exec .venv/bin/keeproom serve --port $(PORT)
+
+test: .venv/.dev .venv-emulator/.ready ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
+	.venv/bin/python -m pytest $(ARGS)
+
+check: .venv/.dev ## Lint, format, types and import contracts
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/pyright
+	.venv/bin/lint-imports --no-logo
+
+eval-recall: $(RUNTIME) ## How well recall finds (DATA=locomo10.json, JSON=1)
+	@[ -n "$(DATA)" ] || { echo "Name the LoCoMo file: make eval-recall DATA=locomo10.json"; exit 1; }
+	.venv/bin/python evals/recall.py --data "$(DATA)"
+
+eval-duplicates: $(RUNTIME) ## What is skipped, linked and flagged (PAIRS=file, JSON=1)
+	.venv/bin/python evals/duplicates.py $(if $(PAIRS),--pairs "$(PAIRS)")
+
+eval-languages: $(RUNTIME) ## Recall in other languages than English (JSON=1)
+	.venv/bin/python evals/languages.py
+
+bench: $(RUNTIME) ## Speed of recall, import and start (JSON=1)
+	.venv/bin/python evals/bench.py
+
+docs: $(RUNTIME) ## Write the tables of routes, settings and errors in docs/
+	.venv/bin/python scripts/reference.py
+
+lock: .uv/.ready ## Resolve the locks again (UPGRADE=1: to the newest versions)
+	$(COMPILE) pyproject.toml --extra local --extra aws --group dev -o requirements/dev.lock
+	$(COMPILE) pyproject.toml --extra local --group build -c requirements/dev.lock \
+		-o requirements/local.lock
+	$(COMPILE) --group pyproject.toml:emulator -o requirements/emulator.lock
+	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.lock
+
+clean: ## Remove what was installed and cached here; memories stay
+	rm -rf .venv .venv-emulator .uv .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
+
+.uv/.ready: requirements/uv.lock $(STALE)
+	@echo "Installing uv into .uv"
+	@python=$$(sh scripts/find_python.sh) && "$$python" -m venv --clear .uv
+	@.uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@pwd -P > .uv/place
+	@touch $@
+
+.venv/.ready: .uv/.ready
+	@$(UV) venv --quiet --clear --python .uv/bin/python .venv
+	@touch $@
+
+.venv/.serve: .venv/.ready requirements/local.lock pyproject.toml
+	@$(SYNC) .venv/bin/python requirements/local.lock
+	@$(INSTALL)
+	@touch $@
+
+.venv/.dev: .venv/.ready requirements/dev.lock pyproject.toml
+	@$(SYNC) .venv/bin/python requirements/dev.lock
+	@$(INSTALL)
+	@touch .venv/.serve $@
+
+.venv-emulator/.ready: .uv/.ready requirements/emulator.lock
+	@$(UV) venv --quiet --clear --python .uv/bin/python .venv-emulator
+	@$(SYNC) .venv-emulator/bin/python requirements/emulator.lock
+	@touch $@
