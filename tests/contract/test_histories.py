@@ -14,7 +14,7 @@ from hypothesis.stateful import (
     initialize,
     invariant,
     rule,
-    run_state_machine_as_test,  # pyright: ignore[reportUnknownVariableType]
+    run_state_machine_as_test,
 )
 
 from keeproom.aws.memory_store import DynamoTable
@@ -266,7 +266,7 @@ def test_any_history_with_crashes(place: str, request: pytest.FixtureRequest) ->
         raw = table
 
     examples = EXAMPLES // 6 if place == "dynamo" else EXAMPLES
-    run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType]
+    run_state_machine_as_test(
         Here,
         settings=settings(
             max_examples=max(examples, 1),

@@ -29,11 +29,13 @@ from keeproom.vault.model import (
     Earlier,
     Exclusion,
     GuideVersion,
+    Held,
     ImportItem,
     Memory,
     MemoryType,
     Position,
     Profile,
+    Receipt,
     Review,
     Settings,
     Skipped,
@@ -363,6 +365,63 @@ def test_a_memory_that_outgrew_its_item_is_refused_everywhere(hand: Hand) -> Non
     assert hand.store.read([new.id]) == {new.id: new}
 
 
+def test_a_batch_that_moved_on_is_contended(hand: Hand) -> None:
+    deeds.import_one(hand, "bat_1", 0, "tea")
+    look = hand.store.look(batch="bat_1")
+    assert look.batch
+    deeds.import_one(hand, "bat_1", 1, "milk")
+    cancelled = replace(look.batch, state=BatchState.CANCELLED, revision=2)
+    audit = hand.audit("cancel", "bat_1")
+
+    with pytest.raises(Contended):
+        hand.store.commit(Change(audit=audit, batch=cancelled, batch_was=look.batch), seen=look)
+    with pytest.raises(Contended):
+        hand.store.commit(Change(audit=audit, batch=cancelled), seen=look)
+
+
+def test_two_requests_with_one_key_are_not_both_done(hand: Hand) -> None:
+    look = hand.store.look(receipt="r1")
+    told = Receipt(key="r1", fingerprint="f", result="mem_1", expires=LATER)
+    hand.store.commit(Change(audit=hand.audit("note", "1"), receipt=told), seen=look)
+
+    with pytest.raises(Contended):
+        hand.store.commit(Change(audit=hand.audit("note", "2"), receipt=told), seen=look)
+    assert hand.store.look(receipt="r1").receipt == told
+
+
+def test_two_undos_that_begin_at_once_do_not_show_each_other_again(hand: Hand) -> None:
+    look = hand.store.look()
+    hand.store.commit(Change(audit=hand.audit("undo", "1"), hidden=("bat_1",)), seen=look)
+
+    with pytest.raises(Contended):
+        hand.store.commit(Change(audit=hand.audit("undo", "2"), hidden=("bat_2",)), seen=look)
+    assert hand.store.head().hidden == ("bat_1",)
+
+
+def test_an_exclusion_made_anew_is_not_the_one_that_was_seen(hand: Hand) -> None:
+    tea = identity_of("tea")
+    deeds.forget(hand, deeds.remember(hand, "tea").id)
+    look = hand.store.look(identities=[tea])
+    seen = look.holdings[tea]
+    newer = Claim(identity=tea, seen=seen, now=Exclusion(at=hand.clock(), by="owner"))
+    hand.store.commit(Change(audit=hand.audit("note", ""), claims=(newer,)), seen=look)
+    lift = Claim(identity=tea, seen=seen, now=None)
+    check = Claim(identity=tea, seen=seen, now=seen)
+
+    for claim in (lift, check):
+        with pytest.raises(Contended):
+            hand.store.commit(Change(audit=hand.audit("lift", ""), claims=(claim,)), seen=look)
+    fits(*_place(hand))
+
+
+def test_a_change_that_names_one_thing_twice_is_refused(hand: Hand) -> None:
+    twice = Claim(identity=identity_of("tea"), seen=None, now=Held("mem_1"))
+
+    change, look = Change(audit=hand.audit("note", ""), claims=(twice, twice)), hand.store.look()
+    with pytest.raises(ValueError, match="twice"):
+        hand.store.commit(change, seen=look)
+
+
 # ---- lists
 
 
@@ -413,6 +472,25 @@ def test_what_is_not_active_is_listed_in_the_order_it_became_so(hand: Hand) -> N
     deeds.remember(hand, "instead of first", supersedes=first.id)
 
     assert contents(hand, Status.SUPERSEDED) == ["second", "first"]
+
+
+def test_a_marker_read_before_its_memory_changed_lists_nothing(hand: Hand) -> None:
+    old = deeds.remember(hand, "tea")
+    deeds.remember(hand, "milk", supersedes=old.id)
+    deeds.forget(hand, deeds.remember(hand, "wine").id)
+    table, pk = _place(hand)
+    table.load(
+        {"pk": pk, "sk": name}
+        for name in (
+            f"L#superseded#2020-01-01T00:00:00.000Z#{old.id}",
+            "L#superseded#2020-01-01T00:00:00.000Z#mem_gone",
+            f"X#2020-01-01T00:00:00.000Z#{identity_of('wine')}",
+            f"X#2020-01-01T00:00:00.000Z#{identity_of('milk')}",
+        )
+    )
+
+    assert contents(hand, Status.SUPERSEDED) == ["tea"]
+    assert len(hand.store.exclusions().items) == 1
 
 
 def test_a_cursor_is_good_for_its_own_list_only(table: Table, hand: Hand) -> None:
@@ -763,6 +841,35 @@ def test_changes_are_found_when_a_clock_was_set_back(hand: Hand) -> None:
     assert found == (hand.store.position(), frozenset({new.id}))
 
 
+class Overtaken(Through):
+    """Whenever the gates have been read, somebody commits."""
+
+    act: Callable[[], object] | None = None
+
+    def page(self, pk: str, prefix: str, *, after: str, limit: int, newest: bool = False) -> Page:
+        page = self.table.page(pk, prefix, after=after, limit=limit, newest=newest)
+        if prefix == "GATE#" and self.act:
+            self.act()
+        return page
+
+
+def test_commits_while_the_audit_is_verified_are_no_faults(hand: Hand) -> None:
+    door = Overtaken(hand.table)
+    reader = ItemMemoryStore(door, hand.vault, clock=hand.clock, settling=0.0)
+    start = reader.position()
+
+    def note() -> None:
+        change = Change(audit=hand.audit("note", "", hand.audit("x", "").id))
+        hand.store.commit(change, seen=hand.store.look())
+
+    door.act = note
+    assert reader.audit_faults() == []
+    found = reader.changes(start)
+    assert found
+    assert sum(found[0].counts) == 1, "what is younger than the gates comes next time"
+    assert len(found[1]) == 1
+
+
 class Late(Through):
     """One audit entry cannot be seen yet."""
 
@@ -801,7 +908,7 @@ def test_a_change_that_cannot_be_seen_yet_comes_the_next_time(hand: Hand) -> Non
 
 def test_settings_are_changed_over_what_was_seen(hand: Hand) -> None:
     assert hand.store.settings() == Settings()
-    auto = Settings(approval_mode=ApprovalMode.AUTO, retain_audit_days=0, revision=1)
+    auto = Settings(approval_mode=ApprovalMode.AUTO, revision=1)
     look = hand.store.look()
     change = Change(audit=hand.audit("settings", ""), settings=auto)
     hand.store.commit(change, seen=look)
