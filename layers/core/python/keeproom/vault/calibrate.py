@@ -56,10 +56,11 @@ def calibrate(
     scorer: Scorer,
     at: datetime | None = None,
 ) -> Profile:
-    """Measure mu, for memories and for queries, and which script groups the model covers: those where it puts rewordings and
-    updates above what is merely related (AUC >= 0.95) and no update or superset would be skipped.
-    `vectors`: the float32 row of every text in `pairs` as a memory, `queries`: as a query. Raises `KeyError` when one is missing,
-    `ValueError` when the pairs speak of one subject only."""
+    """Measure mu, for memories and for queries, and which script groups the model covers: those
+    where it puts rewordings and updates above what is merely related (AUC >= 0.95) and no update
+    or superset would be skipped. `vectors`: the float32 row of every text in `pairs` as a memory,
+    `queries`: as a query. Raises `KeyError` when one is missing, `ValueError` when the pairs
+    speak of one subject only."""
     every_script = frozenset(_script(pair) for pair in pairs)
     trial = Profile(
         model=model,
