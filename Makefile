@@ -43,16 +43,16 @@ check: .venv/.dev ## Lint, format, types and import contracts
 
 eval-recall: $(RUNTIME) ## How well recall finds (DATA=locomo10.json, JSON=1)
 	@[ -n "$(DATA)" ] || { echo "Name the LoCoMo file: make eval-recall DATA=locomo10.json"; exit 1; }
-	.venv/bin/python -m evals.recall --data "$(DATA)"
+	.venv/bin/python evals/recall.py --data "$(DATA)"
 
 eval-duplicates: $(RUNTIME) ## What is skipped, linked and flagged (PAIRS=file, JSON=1)
-	.venv/bin/python -m evals.duplicates $(if $(PAIRS),--pairs "$(PAIRS)")
+	.venv/bin/python evals/duplicates.py $(if $(PAIRS),--pairs "$(PAIRS)")
 
 eval-languages: $(RUNTIME) ## Recall in other languages than English (JSON=1)
-	.venv/bin/python -m evals.languages
+	.venv/bin/python evals/languages.py
 
 bench: $(RUNTIME) ## Speed of recall, import and start (JSON=1)
-	.venv/bin/python -m evals.bench
+	.venv/bin/python evals/bench.py
 
 docs: $(RUNTIME) ## Write the tables of routes, settings and errors in docs/
 	.venv/bin/python scripts/reference.py

@@ -11,6 +11,7 @@ from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget, lift
 from keeproom.vault.model import OWNER, Actor, ImportItem, Memory, Status, identity_of
 from keeproom.vault.remember import remember
+from keeproom.vault.undo import undo
 from keeproom.vault.vault import Vault
 
 CLAUDE = Actor("mcp:Claude")
@@ -84,25 +85,25 @@ def test_each_decision_can_be_taken_back(auto: Vault) -> None:
     old = active(auto, "Lives in Berlin near the park")
     new = proposed(auto, "Lives in Munich near the park", supersedes=old.id)
     review.approve(auto, new.id, by=OWNER)
-    review.undo(auto, new.id, by=OWNER)
+    undo(auto, new.id, by=OWNER)
     assert (now(auto, new).status, now(auto, old).status) == (Status.PROPOSED, Status.ACTIVE)
     review.reject(auto, new.id, by=OWNER)
-    review.undo(auto, new.id, by=OWNER)
+    undo(auto, new.id, by=OWNER)
     assert now(auto, new).status is Status.PROPOSED
     assert auto.memories.exclusions().items == ()
     flagged = now(auto, new).conflicts_with
     review.keep_both(auto, new.id, by=OWNER)
-    review.undo(auto, new.id, by=OWNER)
+    undo(auto, new.id, by=OWNER)
     assert (now(auto, new).status, now(auto, new).conflicts_with) == (Status.PROPOSED, flagged)
 
 
 def test_an_edit_is_undone_before_the_decision_it_followed(auto: Vault) -> None:
     memory = active(auto, "Drinks tea")
     edit(auto, memory.id, Edit(content="Drinks milk"), revision=None, by=OWNER)
-    assert review.undo(auto, memory.id, by=OWNER).content == "Drinks tea"
-    assert review.undo(auto, memory.id, by=OWNER).status is Status.PROPOSED
+    assert undo(auto, memory.id, by=OWNER).content == "Drinks tea"
+    assert undo(auto, memory.id, by=OWNER).status is Status.PROPOSED
     with pytest.raises(WrongState):
-        review.undo(auto, memory.id, by=OWNER)
+        undo(auto, memory.id, by=OWNER)
 
 
 def test_what_does_not_wait_cannot_be_decided(auto: Vault) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from keeproom.settings import Settings
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -27,6 +29,13 @@ def test_the_make_targets_a_document_names_exist(document: Path) -> None:
     named = re.findall(r"(?:`|^    )make ([a-z-]+)", document.read_text(encoding="utf-8"), re.M)
 
     assert set(named) - EXPLAINED == set()
+
+
+def test_the_example_environment_names_every_setting() -> None:
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    names = [field.alias for field in Settings.model_fields.values()]
+
+    assert re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE) == names
 
 
 def test_make_help_explains_every_target() -> None:

@@ -63,14 +63,18 @@ def edit(
     text is kept in the history. Raises `Conflict` when it has changed since, `Duplicate` or
     `Excluded` when the new text is another memory's or kept out, `WrongState` for a rejected
     memory, `Invalid`, `SecretLike`, `NotFound`, `RequestIdReused`, `Unavailable`."""
-    made = _made(vault, wanted)
-    key = receipts.key_of("edit", request_id)
-    fingerprint = receipts.digest(memory_id, wanted, revision)
+    asked = receipts.request("edit", request_id, memory_id, wanted, revision)
+    made = made_for(vault, wanted)
+    hashes = [] if wanted.content is None else [identity_of(wanted.content)]
 
     def decide() -> tuple[Memory, bool]:
-        look, was, free = _look(vault, memory_id, wanted, key)
-        if receipts.replayed(look, fingerprint) is not None:
+        look = vault.memories.look(memories=[memory_id], identities=hashes, receipt=asked.key)
+        if memory_id not in look.memories:
+            raise NotFound(f"There is no memory {memory_id}.", param="id")
+        was = look.memories[memory_id]
+        if receipts.replayed(look, asked) is not None:
             return was, False
+        refuse_hidden(vault, look)
         if revision is not None and was.revision != revision:
             raise Conflict(
                 f"Memory {memory_id} has changed since (now revision {was.revision}). Look at it "
@@ -78,8 +82,8 @@ def edit(
                 current=was,
             )
         now = edited(was, wanted, by=by, at=vault.clock())
-        change = rewritten(vault, was, now, free=free, made=made, by=by, verb="edit")
-        told = receipts.receipt(vault, key, fingerprint=fingerprint, result=memory_id)
+        change = rewritten(vault, was, now, free=look.holdings, made=made, by=by, verb="edit")
+        told = receipts.receipt(vault, asked, result=memory_id)
         vault.memories.commit(replace(change, receipt=told), seen=look)
         return now, True
 
@@ -89,24 +93,14 @@ def edit(
     return memory
 
 
-def _made(vault: Vault, wanted: Edit) -> Encoded | None:
-    """Checks the text before anything else is done."""
+def made_for(vault: Vault, wanted: Edit) -> Encoded | None:
+    """The embedding of the new text, checked before anything else is done. None without a new
+    text, and when no embedding can be had now."""
     if wanted.content is None:
         return None
     clean = admitted(ImportItem(content=wanted.content)).content
     found = encoded(vault, [clean])
     return found[0] if found else None
-
-
-def _look(
-    vault: Vault, memory_id: str, wanted: Edit, key: str
-) -> tuple[Look, Memory, Mapping[str, Held | Exclusion | None]]:
-    hashes = [] if wanted.content is None else [identity_of(wanted.content)]
-    look = vault.memories.look(memories=[memory_id], identities=hashes, receipt=key)
-    if memory_id not in look.memories:
-        raise NotFound(f"There is no memory {memory_id}.", param="id")
-    refuse_hidden(vault, look)
-    return look, look.memories[memory_id], look.holdings
 
 
 def refuse_hidden(vault: Vault, look: Look) -> None:

@@ -11,11 +11,11 @@ from keeproom.vault.vault import Vault, decided
 def forget(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> None:
     """Remove the memory with its history and keep its text from coming back by any path. Once
     this returns, no answer contains it. Raises `NotFound`, `RequestIdReused`, `Unavailable`."""
-    key, fingerprint = receipts.key_of("forget", request_id), receipts.digest(memory_id)
+    asked = receipts.request("forget", request_id, memory_id)
 
     def decide() -> Memory | None:
-        look = vault.memories.look(memories=[memory_id], receipt=key)
-        if receipts.replayed(look, fingerprint) is not None:
+        look = vault.memories.look(memories=[memory_id], receipt=asked.key)
+        if receipts.replayed(look, asked) is not None:
             return None
         if memory_id not in look.memories:
             raise NotFound(f"There is no memory {memory_id}.", param="id")
@@ -24,7 +24,7 @@ def forget(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> 
             audit=vault.audit("forget", memory_id, by=by, touched=(memory_id,)),
             removed=(was,),
             claims=(let_go(was, Exclusion(at=vault.clock(), by=by.name)),),
-            receipt=receipts.receipt(vault, key, fingerprint=fingerprint, result=memory_id),
+            receipt=receipts.receipt(vault, asked, result=memory_id),
         )
         vault.memories.commit(change, seen=look)
         return was
@@ -46,18 +46,23 @@ def rejection(was: Memory) -> Exclusion:
     return Exclusion(at=was.since, by="", of=was.id)
 
 
-def lift(vault: Vault, identity: str, *, by: Actor) -> None:
+def lift(vault: Vault, identity: str, *, by: Actor, request_id: str = "") -> None:
     """Let an excluded text in again. The rejected memory behind it, if it is still kept, goes.
     Raises `NotFound`."""
 
+    asked = receipts.request("lift", request_id, identity)
+
     def decide() -> None:
-        look = vault.memories.look(identities=[identity])
+        look = vault.memories.look(identities=[identity], receipt=asked.key)
+        if receipts.replayed(look, asked) is not None:
+            return
         seen = look.holdings[identity]
         if not isinstance(seen, Exclusion):
             raise NotFound("There is no such exclusion.", param="identity")
         rejected: tuple[Memory, ...] = ()
         if seen.of:
-            look = vault.memories.look(memories=[seen.of], identities=[identity])
+            look = vault.memories.look(memories=[seen.of], identities=[identity], receipt=asked.key)
+            seen = look.holdings[identity]
             rejected = tuple(look.memories.values())
         change = Change(
             audit=vault.audit(
@@ -65,6 +70,7 @@ def lift(vault: Vault, identity: str, *, by: Actor) -> None:
             ),
             removed=rejected,
             claims=(Claim(identity=identity, seen=seen, now=None),),
+            receipt=receipts.receipt(vault, asked, result=identity),
         )
         vault.memories.commit(change, seen=look)
 

@@ -1,6 +1,7 @@
 """The Operating Guide: what every agent is told about using the vault."""
 
-from keeproom.errors import Conflict, Invalid, NotFound
+from keeproom.errors import Conflict, NotFound
+from keeproom.vault import receipts
 from keeproom.vault.admit import refuse_secrets
 from keeproom.vault.change import Change
 from keeproom.vault.default_guide import DEFAULT_GUIDE
@@ -37,23 +38,31 @@ def version(vault: Vault, number: int) -> GuideVersion:
             raise NotFound(f"The guide has no version {number}.", param="number")
 
 
-def write(vault: Vault, content: str, *, expected: int | None, by: Actor) -> GuideVersion:
+def write(
+    vault: Vault, content: str, *, expected: int | None, by: Actor, request_id: str = ""
+) -> GuideVersion:
     """Make a new version. `expected`: the number of the one it was written over (None: whatever
     is newest). Raises `Conflict` when another was written meanwhile, `Invalid`, `SecretLike`."""
     text = cleaned(content, param="content", limit=LONGEST)
     refuse_secrets(content=text)
-    if not text:
-        raise Invalid("The guide cannot be empty. To start over, restore version 0.")
+    asked = receipts.request("write_guide", request_id, text, expected)
 
     def decide() -> GuideVersion:
-        look, newest = vault.memories.look(), guide(vault)
+        look, newest = vault.memories.look(receipt=asked.key), guide(vault)
+        first = receipts.replayed(look, asked)
+        if first is not None:
+            return version(vault, int(first))
         if expected is not None and newest.number != expected:
             raise Conflict(
                 f"The guide is at version {newest.number} by now. Compare and try again.",
                 current=newest,
             )
         now = GuideVersion(number=newest.number + 1, content=text, at=vault.clock(), actor=by.name)
-        change = Change(audit=vault.audit("write_guide", f"guide/{now.number}", by=by), guide=now)
+        change = Change(
+            audit=vault.audit("write_guide", f"guide/{now.number}", by=by),
+            guide=now,
+            receipt=receipts.receipt(vault, asked, result=str(now.number)),
+        )
         vault.memories.commit(change, seen=look)
         return now
 

@@ -12,6 +12,7 @@ from keeproom.vault.forget import let_go
 from keeproom.vault.import_group import advanced, work
 from keeproom.vault.jobs import settle_removed
 from keeproom.vault.model import Actor, Batch, BatchState, ImportItem
+from keeproom.vault.receipts import Request
 from keeproom.vault.vault import Vault, decided
 
 MOST_ITEMS = 20_000
@@ -33,9 +34,8 @@ def begin(
     secret is not written down. The same request again answers its first batch. Raises `Invalid`
     for no items, `TooLarge` for more than 20,000, `RequestIdReused`, `Unavailable`."""
     _check_size(items)
-    key = receipts.key_of("import", request_id)
-    fingerprint = receipts.digest(*items, source, propose)
-    first = receipts.replayed(vault.memories.look(receipt=key), fingerprint) if key else None
+    asked = receipts.request("import", request_id, *items, source, propose)
+    first = receipts.replayed(vault.memories.look(receipt=asked.key), asked) if request_id else None
     if first is not None:
         return found(vault, first)
     told = [admitted_or_refused(_sourced(item, source)) for item in items]
@@ -48,7 +48,7 @@ def begin(
     for start in range(0, len(told), WRITTEN_DOWN):
         part = told[start : start + WRITTEN_DOWN]
         vault.memories.put_items(batch.id, start=start, items=part)
-    return decided(vault, lambda: _ready(vault, batch.id, by, key, fingerprint))
+    return decided(vault, lambda: _ready(vault, batch.id, by, asked))
 
 
 def _check_size(items: Sequence[ImportItem]) -> None:
@@ -71,10 +71,10 @@ def _receive(vault: Vault, batch: Batch, by: Actor) -> None:
     vault.memories.commit(change, seen=look)
 
 
-def _ready(vault: Vault, batch_id: str, by: Actor, key: str, fingerprint: str) -> Batch:
+def _ready(vault: Vault, batch_id: str, by: Actor, asked: Request) -> Batch:
     """Let the work begin, unless the same request has begun it under another id."""
-    look = vault.memories.look(batch=batch_id, receipt=key)
-    was, first = _batch(look, batch_id), receipts.replayed(look, fingerprint)
+    look = vault.memories.look(batch=batch_id, receipt=asked.key)
+    was, first = _batch(look, batch_id), receipts.replayed(look, asked)
     if was.state is not BatchState.RECEIVING:
         return was
     if first is not None:
@@ -83,7 +83,7 @@ def _ready(vault: Vault, batch_id: str, by: Actor, key: str, fingerprint: str) -
     now = replace(advanced(vault, was), state=BatchState.RUNNING)
     change = Change(
         audit=vault.audit("begin_import", batch_id, by=by), batch=now, batch_was=was,
-        receipt=receipts.receipt(vault, key, fingerprint=fingerprint, result=batch_id),
+        receipt=receipts.receipt(vault, asked, result=batch_id),
     )  # fmt: skip
     vault.memories.commit(change, seen=look)
     return now

@@ -24,6 +24,7 @@ from keeproom.vault.model import (
     identity_of,
 )
 from keeproom.vault.ports import Encoded
+from keeproom.vault.receipts import Request
 from keeproom.vault.vault import Vault, decided
 
 
@@ -41,14 +42,7 @@ class _Wish:
     supersedes: str
     propose: bool
     by: Actor
-
-    @property
-    def fingerprint(self) -> str:
-        item = self.item
-        return receipts.digest(
-            item.content, item.type, item.source, item.source_date, item.tags, self.supersedes,
-            self.propose,
-        )  # fmt: skip
+    asked: Request
 
 
 def remember(
@@ -65,11 +59,12 @@ def remember(
     A text has one memory: a known one is answered with `Skipped`, a superseded one is asked to be
     active again. Raises `Invalid`, `SecretLike`, `Excluded`, `NotFound` and `WrongState` (for
     `supersedes`), `RequestIdReused`, `Unavailable`; nothing is stored then."""
-    wish = _Wish(item=admitted(item), supersedes=supersedes, propose=propose, by=by)
+    item = admitted(item)
+    asked = receipts.request("remember", request_id, item, supersedes, propose)
+    wish = _Wish(item=item, supersedes=supersedes, propose=propose, by=by, asked=asked)
     made = encoded(vault, [wish.item.content])
     links = _links(vault, wish, made[0]) if made else Kin()
-    key = receipts.key_of("remember", request_id)
-    told = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links, key))
+    told = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links))
     settle(vault, [told.memory], embedded=bool(made))
     return told
 
@@ -82,9 +77,9 @@ def _links(vault: Vault, wish: _Wish, made: Encoded) -> Kin:
     return kin(vault, wish.item.content, mine, among=among, embeddings=embeddings)
 
 
-def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin, key: str) -> Remembered:
-    look, holder = _look(vault, wish, key)
-    first = receipts.replayed(look, wish.fingerprint)
+def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> Remembered:
+    look, holder = _look(vault, wish)
+    first = receipts.replayed(look, wish.asked)
     if first is not None:
         return _again(vault, first)
     if holder is not None and _says_it_already(look, holder, wish):
@@ -108,7 +103,7 @@ def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin, key: st
             ),
         ),
         embeddings=(embedding(vault, memory.id, memory.content, made),) if made else (),
-        receipt=receipts.receipt(vault, key, fingerprint=wish.fingerprint, result=memory.id),
+        receipt=receipts.receipt(vault, wish.asked, result=memory.id),
     )
     vault.memories.commit(change, seen=look)
     outcome = Stored(
@@ -120,10 +115,10 @@ def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin, key: st
     return Remembered(memory=memory, outcome=outcome)
 
 
-def _look(vault: Vault, wish: _Wish, key: str) -> tuple[Look, Memory | None]:
+def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
     """With the memory that holds the text, if one does. Raises `Excluded`."""
     mine, ids = identity_of(wish.item.content), [wish.supersedes] if wish.supersedes else []
-    look = vault.memories.look(memories=ids, identities=[mine], receipt=key)
+    look = vault.memories.look(memories=ids, identities=[mine], receipt=wish.asked.key)
     match look.holdings[mine]:
         case Exclusion() if look.receipt is None:
             raise Excluded(
@@ -131,7 +126,9 @@ def _look(vault: Vault, wish: _Wish, key: str) -> tuple[Look, Memory | None]:
                 "can let it in again, by lifting the exclusion."
             )
         case Held(holder):
-            look = vault.memories.look(memories={*ids, holder}, identities=[mine], receipt=key)
+            look = vault.memories.look(
+                memories={*ids, holder}, identities=[mine], receipt=wish.asked.key
+            )
             if look.holdings[mine] == Held(holder) and holder not in look.memories:
                 raise Unavailable("An import that holds this text is being undone. Try again.")
             return look, look.memories.get(holder)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields, replace
 
 from keeproom.errors import Conflict, Invalid
+from keeproom.vault import receipts
 from keeproom.vault.change import Change
 from keeproom.vault.model import Actor, ApprovalMode, Preset, ReviewSimilar, Settings
 from keeproom.vault.vault import Vault, decided
@@ -23,7 +24,9 @@ class Wanted:
     retain_audit_days: int | None = None
 
 
-def change_settings(vault: Vault, wanted: Wanted, *, expected: int | None, by: Actor) -> Settings:
+def change_settings(
+    vault: Vault, wanted: Wanted, *, expected: int | None, by: Actor, request_id: str = ""
+) -> Settings:
     """`expected`: the revision the owner has seen (None: whatever it is). The audit names what
     was changed. Raises `Conflict`, `Invalid`."""
     new = {
@@ -32,17 +35,24 @@ def change_settings(vault: Vault, wanted: Wanted, *, expected: int | None, by: A
         if (value := getattr(wanted, field.name)) is not None
     }
     _check(wanted)
+    asked = receipts.request("change_settings", request_id, wanted, expected)
 
     def decide() -> Settings:
-        look = vault.memories.look()
+        look = vault.memories.look(receipt=asked.key)
         was = look.settings
+        if receipts.replayed(look, asked) is not None:
+            return was
         if expected is not None and was.revision != expected:
             raise Conflict("The settings have changed meanwhile. Look again.", current=was)
         now = replace(was, **new, revision=was.revision + 1)
         told = ",".join(sorted(name for name in new if getattr(was, name) != new[name]))
         if not told:
             return was
-        change = Change(audit=vault.audit("change_settings", told, by=by), settings=now)
+        change = Change(
+            audit=vault.audit("change_settings", told, by=by),
+            settings=now,
+            receipt=receipts.receipt(vault, asked, result=str(now.revision)),
+        )
         vault.memories.commit(change, seen=look)
         return now
 

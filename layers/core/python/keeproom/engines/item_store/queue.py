@@ -40,7 +40,7 @@ def finish(shelf: Shelf, jobs: Sequence[Job]) -> None:
     newest = sorted(jobs, key=lambda job: (job.revision, job.attempt))
     by_key = {key_of(layout.job_item(shelf.vault, job)): job for job in newest}
     waiting = [Erase(key, job_condition(job)) for key, job in by_key.items()]
-    for part in batched(waiting, LIMIT, strict=False):
+    for part in batched(waiting, LIMIT):
         _erase(shelf, part)
 
 
