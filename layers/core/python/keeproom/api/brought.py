@@ -33,7 +33,7 @@ class Bulk(Body):
     items: list[object] | None = None
     text: Text | None = None
     source: Text = ""
-    propose: bool = Field(False, strict=True)
+    propose: bool = Field(default=False, strict=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,9 +42,10 @@ RETRY_AFTER = "2"  # seconds
 
 _ROUTING = {
     404: ("not_found", "There is nothing at this address."),
-    405: ("method_not_allowed", "This address does not take this method; `Allow` names those it takes."),
+    405: ("method_not_allowed", "Not with this method: see the header `Allow`."),
     413: ("too_large", "The body is too large. Send it in parts."),
 }  # fmt: skip
+_NO_OBJECT = ("missing", "model_attributes_type", "model_type", "dict_type")
 _OWN_NAME = re.compile(r"[a-z][a-z_]{0,30}")  # anything else might be a secret in the wrong place
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -133,13 +134,14 @@ def misshapen(faults: Sequence[Mapping[str, Any]]) -> JSONResponse:
 
 def _sentence(kind: str, fault: Mapping[str, Any], param: str) -> str:
     """Pydantic's own sentences name what is expected, never what came."""
-    if kind == "json_invalid" or not param:
+    if kind in _NO_OBJECT and not param or kind == "json_invalid":
         return "The body must be a JSON object, sent as `Content-Type: application/json`."
-    if kind == "extra_forbidden":
+    if kind in ("extra_forbidden", "invalid_key"):
         return "There is no such field here. Leave it out, or check its spelling."
     if kind == "missing":
         return f"`{param}` is missing."
-    return f"{fault['msg']}."
+    told = str(fault["msg"]).removeprefix("Value error, ").removesuffix(".")
+    return f"{told}."
 
 
 def _param(place: tuple[str | int, ...], *, unknown: bool) -> str:

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal, Self
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Response
+from pydantic import Field
 
 from keeproom.api.asked import BatchId, Behind, Cursor, Key, Limit, Opened, Served
 from keeproom.api.brought import BODY, Brought, brought
@@ -25,8 +26,8 @@ class Outcome(Answer):
     outcome: Literal["stored", "skipped"]
     memory_id: str | None = None
     status: Status | None = None
-    similar_to: list[str] = []
-    conflicts_with: list[str] = []
+    similar_to: list[str] = Field(default_factory=list[str])
+    conflicts_with: list[str] = Field(default_factory=list[str])
     reason: SkipReason | None = None
     by: str | None = None
 

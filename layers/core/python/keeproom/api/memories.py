@@ -30,7 +30,7 @@ class NewMemory(Body):
     source_date: Day | None = Field(None, description="Since when it is true: YYYY-MM-DD.")
     tags: list[Text] = Field(default_factory=list[str], description="At most 8.")
     supersedes: Id | None = None
-    propose: bool = Field(False, strict=True)
+    propose: bool = Field(default=False, strict=True)
 
 
 class Changes(Body):

@@ -16,9 +16,12 @@ from keeproom.errors import Invalid
 from keeproom.vault import model, review
 from keeproom.vault.forget import forget
 from keeproom.vault.model import Actor
+from keeproom.vault.undo import undo as take_back
 from keeproom.vault.vault import Vault
 
 router = APIRouter(prefix="/api", tags=["review"])
+
+MOST_AT_ONCE = 1_000
 
 DECIDED = documented(404, 409, 422, 503)
 Superseding = Annotated[
@@ -38,8 +41,8 @@ class Order(Body):
     """Do the same to many memories, each by itself."""
 
     verb: Verb
-    ids: list[Id] = Field(min_length=1, max_length=review.MOST_AT_ONCE)
-    supersede_similar: bool = Field(False, strict=True, description="With `approve` only.")
+    ids: list[Id] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    supersede_similar: bool = Field(default=False, strict=True, description="With `approve` only.")
 
 
 class Verdict(Answer):
@@ -104,7 +107,7 @@ def undo(
     vault: Opened, owner: Signed, memory_id: MemoryId, response: Response, key: Key = ""
 ) -> Memory:
     """Take back the last decision or edit."""
-    return _tagged(review.undo(vault, memory_id, by=owner, request_id=key), response)
+    return _tagged(take_back(vault, memory_id, by=owner, request_id=key), response)
 
 
 @router.post("/memories/{id}/forget", status_code=204, responses=DECIDED)
@@ -147,7 +150,7 @@ def _verb(order: Order, by: Actor) -> Callable[[Vault, str], model.Memory | None
         case Verb.FORGET:
             return lambda vault, one: forget(vault, one, by=by)
         case Verb.UNDO:
-            return lambda vault, one: review.undo(vault, one, by=by)
+            return lambda vault, one: take_back(vault, one, by=by)
 
 
 def _tagged(memory: model.Memory, response: Response) -> Memory:

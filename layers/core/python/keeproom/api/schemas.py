@@ -10,13 +10,12 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Field,
     PlainSerializer,
     WithJsonSchema,
 )
 
 from keeproom.clock import iso
-from keeproom.errors import NotFound
+from keeproom.errors import Invalid, NotFound
 from keeproom.vault import model
 from keeproom.vault.model import (
     ApprovalMode,
@@ -51,7 +50,14 @@ def without_surrogates(value: object) -> object:
 
 
 def _day(value: object) -> object:
-    return parsed_date(value, param="") if isinstance(value, str) and value else value
+    """Strictly: pydantic alone would take 20261130 for a second of 1970."""
+    try:
+        day = parsed_date(value, param="")
+    except Invalid as error:
+        raise ValueError(str(error)) from None
+    if day is None:
+        raise ValueError("An empty text is no date.")
+    return day
 
 
 def _known(value: str) -> str:
