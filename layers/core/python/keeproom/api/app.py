@@ -24,6 +24,10 @@ from keeproom.api.limits import BodyLimit
 from keeproom.api.owner import LocalOwner, OwnerDoor, OwnerGate, is_loopback_url
 from keeproom.vault.vault import Vault
 
+ROUTERS = tuple(
+    part.router
+    for part in (memories, review, recall, imports, guide, settings, exclusions, audit, public)
+)
 IMPORT_SECONDS = 10.0  # what an import may take within its call; AWS ends a call after 30
 DESCRIPTION = """\
 One long-term memory for all of a person's AI agents. Every list answers `data` and the cursor
@@ -72,9 +76,7 @@ def bare_app(*, lifespan: Lifespan | None = None) -> FastAPI:
         dependencies=[Depends(only_known_parameters)],
         lifespan=lifespan,
     )
-    for part in (
-        memories, review, recall, imports, guide, settings, exclusions, audit, public
-    ):  # fmt: skip
-        app.include_router(part.router)
-    answer_errors(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    answer_errors(app, [route for router in ROUTERS for route in router.routes])
     return app

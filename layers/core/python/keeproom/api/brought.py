@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.message import Message
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Query
@@ -47,9 +46,8 @@ class Brought:
 
 async def sent(request: Request) -> tuple[str, bytes]:
     """The media type and the bytes."""
-    told = Message()
-    told["Content-Type"] = request.headers.get("content-type") or "none/none"
-    return told.get_content_type(), await request.body()
+    kind = request.headers.get("content-type", "").partition(";")[0]
+    return kind.strip().lower(), await request.body()
 
 
 def brought(

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import Match, Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
 
 from keeproom.api import schemas
@@ -134,7 +134,7 @@ def misshapen(faults: Sequence[Mapping[str, Any]]) -> JSONResponse:
 
 def _sentence(kind: str, fault: Mapping[str, Any], param: str) -> str:
     """Pydantic's own sentences name what is expected, never what came."""
-    if kind in _NO_OBJECT and not param or kind == "json_invalid":
+    if kind == "json_invalid" or (kind in _NO_OBJECT and not param):
         return "The body must be a JSON object, sent as `Content-Type: application/json`."
     if kind in ("extra_forbidden", "invalid_key"):
         return "There is no such field here. Leave it out, or check its spelling."
@@ -152,8 +152,8 @@ def _param(place: tuple[str | int, ...], *, unknown: bool) -> str:
     return ".".join(inside).replace(".[", "[")
 
 
-def answer_errors(app: FastAPI) -> None:
-    """Give every error the one form."""
+def answer_errors(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
+    """Give every error the one form. `routes`: all there are, for what an address allows."""
 
     @app.exception_handler(VaultError)
     def vault_error(_: Request, error: VaultError) -> JSONResponse:
@@ -173,18 +173,18 @@ def answer_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     def no_route(request: Request, error: HTTPException) -> JSONResponse:
         code, message = _ROUTING.get(
-            error.status_code, (Invalid.code, "The body cannot be read: is it UTF-8 and JSON?")
+            error.status_code, (Invalid.code, "The body cannot be read: send JSON in UTF-8.")
         )
-        allow = {"Allow": _allowed(app, request.scope)} if error.status_code == 405 else None
+        allow = {"Allow": _allowed(routes, request.scope)} if error.status_code == 405 else None
         return problem(error.status_code, code=code, message=message, headers=allow)
 
     _ = (vault_error, invalid_request, invalid_part, no_route)
 
 
-def _allowed(app: FastAPI, scope: Scope) -> str:
+def _allowed(routes: Sequence[BaseRoute], scope: Scope) -> str:
     """All methods of an address; each route knows only its own."""
     found: set[str] = set()
-    for route in app.routes:
-        if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE:
+    for route in routes:
+        if isinstance(route, Route) and route.path_regex.match(scope["path"]):
             found |= route.methods or set()
     return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))

@@ -10,7 +10,7 @@ from keeproom.api.errors import documented
 from keeproom.api.owner import Signed
 from keeproom.api.schemas import Answer, Body, Day, Id, Memory, Page, Text, page
 from keeproom.errors import Invalid
-from keeproom.vault import listing, model
+from keeproom.vault import imports, listing, model
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
 from keeproom.vault.model import ImportItem, MemoryType, Skipped, Status
@@ -98,6 +98,8 @@ def list_memories(
         if which != listing.Listed() or cursor:
             raise Invalid("`ids` goes with no filter and no cursor.", param="ids")
         return Memories(data=[Memory.of(one) for one in listing.some(vault, ids)], next=None)
+    if batch_id is not None:
+        imports.found(vault, batch_id)
     found = listing.memories(vault, which, cursor=cursor, limit=limit)
     data, following = page(found, Memory.of)
     return Memories(data=data, next=following)

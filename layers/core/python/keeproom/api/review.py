@@ -11,7 +11,7 @@ from keeproom.api.asked import IfMatch, Key, MemoryId, Opened, etag, expected
 from keeproom.api.errors import documented, fault_of
 from keeproom.api.memories import Changes
 from keeproom.api.owner import Signed
-from keeproom.api.schemas import Answer, Body, Fault, Id, Memory
+from keeproom.api.schemas import Answer, Body, Fault, Memory, Text
 from keeproom.errors import Invalid
 from keeproom.vault import model, review
 from keeproom.vault.forget import forget
@@ -24,6 +24,7 @@ router = APIRouter(prefix="/api", tags=["review"])
 MOST_AT_ONCE = 1_000
 
 DECIDED = documented(404, 409, 422, 503)
+Named = Annotated[Text, Field(max_length=200)]
 Superseding = Annotated[
     bool, Query(description="Also replace what it may conflict with, or else its nearest.")
 ]
@@ -41,7 +42,7 @@ class Order(Body):
     """Do the same to many memories, each by itself."""
 
     verb: Verb
-    ids: list[Id] = Field(min_length=1, max_length=MOST_AT_ONCE)
+    ids: list[Named] = Field(min_length=1, max_length=MOST_AT_ONCE)
     supersede_similar: bool = Field(default=False, strict=True, description="With `approve` only.")
 
 

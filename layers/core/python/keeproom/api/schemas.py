@@ -29,7 +29,7 @@ from keeproom.vault.split import parsed_date
 from keeproom.vault.text import hidden_characters
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_ID = re.compile(r"[0-9A-Za-z_-]{1,80}")
+_ID = re.compile(r"(?:[a-z]{3}_)?[0-9a-z]{1,64}")
 
 
 class Body(BaseModel):

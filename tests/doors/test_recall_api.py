@@ -1,0 +1,120 @@
+"""`/api/recall`, as the owner has it."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.embedders import WordEmbedder
+
+
+@pytest.fixture
+def known(auto: httpx.Client) -> httpx.Client:
+    for memory in (
+        {"content": "Ana must not eat hazelnuts", "type": "fact", "tags": ["food"]},
+        {"content": "Flies to Porto with Teo", "type": "event", "source_date": "2026-12-14"},
+        {"content": "Flew to Oslo with Teo", "type": "event", "source_date": "2024-05-02"},
+        {"content": "野田さんは東京で働いています", "type": "relationship"},
+    ):
+        assert auto.post("/api/memories", json=memory).status_code == 201
+    return auto
+
+
+def recalled(client: httpx.Client, q: str, **how: Any) -> dict[str, Any]:
+    answer = client.get("/api/recall", params={"q": q, **how})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def contents(told: dict[str, Any]) -> list[str]:
+    return [hit["content"] for hit in told["data"]]
+
+
+def test_hits_come_best_first_and_explain_themselves(known: httpx.Client) -> None:
+    told = recalled(known, "what must Ana not eat")
+
+    best = told["data"][0]
+    assert (told["mode"], told["reason"]) == ("hybrid", None)
+    assert best["content"] == "Ana must not eat hazelnuts"
+    assert best["score"] == max(hit["score"] for hit in told["data"])
+    assert best["signals"]["keyword"] == 1.0
+    assert best["signals"]["similarity"] > 0.5
+    assert best["signals"]["date"] is None
+    plain = recalled(known, "what must Ana not eat", explain=0)
+    assert plain["data"][0]["signals"] is None
+
+
+@pytest.mark.parametrize("query", ["東京", "hazelnuts", "ＯＳＬＯ", '"(:-*/ OR hazelnuts'])
+def test_any_text_is_a_query(known: httpx.Client, query: str) -> None:
+    assert len(recalled(known, query)["data"]) >= 1
+
+
+def test_filters_narrow_what_is_found(known: httpx.Client) -> None:
+    assert len(contents(recalled(known, "Teo", types=["event"]))) == 2
+    assert contents(recalled(known, "Teo", since="2026-01-01")) == ["Flies to Porto with Teo"]
+    assert contents(recalled(known, "Teo", until="2024-12-31")) == ["Flew to Oslo with Teo"]
+    assert contents(recalled(known, "hazelnuts", tags=["FOOD"])) == ["Ana must not eat hazelnuts"]
+    assert len(contents(recalled(known, "Teo", limit=1))) == 1
+    nothing = recalled(known, "Teo", types=["project"])
+    assert nothing["data"] == []
+    assert nothing["reason"]
+
+
+def test_a_date_in_the_query_counts(known: httpx.Client) -> None:
+    best = recalled(known, "with Teo in December 2026")["data"][0]
+
+    assert best["content"] == "Flies to Porto with Teo"
+    assert best["signals"]["date"] > 0.5
+
+
+def test_history_is_found_only_when_asked_for(known: httpx.Client) -> None:
+    old = known.post("/api/memories", json={"content": "Banks with Triodos"}).json()["memory"]
+    known.post(
+        "/api/memories", json={"content": "Banks with Bunq", "supersedes": old["id"]}
+    ).raise_for_status()
+
+    assert contents(recalled(known, "banks"))[0] == "Banks with Bunq"
+    assert "Banks with Triodos" not in contents(recalled(known, "banks"))
+    assert "Banks with Triodos" in contents(recalled(known, "banks", include_history="true"))
+
+
+def test_the_next_recall_knows_every_change(known: httpx.Client) -> None:
+    memory = recalled(known, "hazelnuts")["data"][0]
+    address = f"/api/memories/{memory['id']}"
+
+    known.patch(address, json={"content": "Ana must not eat walnuts"}).raise_for_status()
+    assert contents(recalled(known, "walnuts")) == ["Ana must not eat walnuts"]
+    known.delete(address).raise_for_status()
+    assert contents(recalled(known, "walnuts")) == []
+
+
+def test_without_a_model_words_are_searched_and_the_answer_says_so(
+    known: httpx.Client, embedder: WordEmbedder
+) -> None:
+    embedder.down = True
+
+    told = recalled(known, "hazelnuts")
+
+    assert (told["mode"], contents(told)) == ("keyword-only", ["Ana must not eat hazelnuts"])
+    assert told["data"][0]["signals"]["similarity"] is None
+    written = known.post("/api/memories", json={"content": "Ana may eat cashews"})
+    assert written.status_code == 201
+    assert contents(recalled(known, "cashews")) == ["Ana may eat cashews"]
+
+
+def test_active_memories_that_may_contradict_each_other_are_flagged(known: httpx.Client) -> None:
+    one = known.post("/api/memories", json={"content": "The gym opens at 7 on Mondays"})
+    two = known.post("/api/memories", json={"content": "The gym opens at 8 on Mondays"})
+    first, second = (told.json()["memory"]["id"] for told in (one, two))
+
+    hits = {hit["id"]: hit for hit in recalled(known, "when does the gym open")["data"]}
+
+    assert hits[first]["may_conflict_with"] == [second]
+    assert hits[second]["may_conflict_with"] == [first]
+
+
+def test_the_other_formula_can_be_chosen(known: httpx.Client) -> None:
+    default = recalled(known, "hazelnuts for Ana")["data"][0]["score"]
+    classic = recalled(known, "hazelnuts for Ana", preset="classic")["data"][0]["score"]
+
+    assert default != classic
