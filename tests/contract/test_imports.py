@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -167,8 +168,8 @@ def test_work_goes_on_where_it_stopped_and_several_may_do_it(auto: Vault) -> Non
     part = imports.carry_on(auto, batch.id, seconds=0)
     assert (part.state, part.position) == (BatchState.RUNNING, 0)
     with ThreadPoolExecutor(3) as pool:
-        states = list(pool.map(lambda _: imports.carry_on(auto, batch.id).state, range(3)))
-    assert states == [BatchState.DONE] * 3
+        done = list(pool.map(partial(imports.carry_on, auto), [batch.id] * 3))
+    assert [one.state for one in done] == [BatchState.DONE] * 3
     assert len(outcomes(auto, imports.found(auto, batch.id))) == 50
     assert len(contents(auto)) == 50
     assert auto.memories.items(batch.id, start=0, limit=10) == []

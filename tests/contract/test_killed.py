@@ -20,7 +20,8 @@ def test_every_acknowledged_write_survives_being_killed(tmp_path: Path) -> None:
     told: set[int] = set()
     for _ in range(KILLS):
         told |= _killed_while_writing(tmp_path, first=max(told, default=-1) + 100)
-    vault = vault_on(memory_store.open(tmp_path / "vault.db"), WordEmbedder())
+    store = memory_store.open(tmp_path / "vault.db")
+    vault = vault_on(store, WordEmbedder())
     kept = _all(vault)
     texts = {memory.content for memory in kept}
     assert {f"fact number {n}x" for n in told} <= texts
@@ -34,7 +35,7 @@ def test_every_acknowledged_write_survives_being_killed(tmp_path: Path) -> None:
     assert jobs.lag(vault) == 0
     last = max(told)
     assert recall(vault, Query(text=f"{last}x")).hits[0].memory.content == f"fact number {last}x"
-    vault.memories.close()
+    store.close()
 
 
 def _killed_while_writing(folder: Path, *, first: int) -> set[int]:

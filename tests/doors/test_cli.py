@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,7 @@ def test_a_home_that_is_a_file_is_told(env: dict[str, str], tmp_path: Path) -> N
 
 
 @contextmanager
-def serving(env: Mapping[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(env: Mapping[str, str]) -> Generator[tuple[subprocess.Popen[str], str]]:
     """The process and its address, taken from what it prints."""
     process = subprocess.Popen(
         [*KEEPROOM, "serve", "--port", "0"], env={**env}, stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """The one place where adapters meet the product."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,7 @@ class Composed:
 
 
 @contextmanager
-def local(settings: Settings) -> Iterator[Composed]:
+def local(settings: Settings) -> Generator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
     home = settings.home
     _make_private(home)

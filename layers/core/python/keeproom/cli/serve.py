@@ -2,7 +2,7 @@
 
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
@@ -54,7 +54,7 @@ def _serve(settings: Settings, composed: compose.Composed, listener: socket.sock
     port = listener.getsockname()[1]
 
     @asynccontextmanager
-    async def running(_: object) -> AsyncIterator[None]:
+    async def running(_: object) -> AsyncGenerator[None]:
         worker.start()
         say(_welcome(port, composed))
         yield

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Annotated, NoReturn
 
@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from keeproom import compose
 from keeproom.settings import read_settings
+from keeproom.vault.jobs import work_off
 from keeproom.vault.model import Actor
 
 OWNER = Actor("owner")
@@ -47,10 +48,11 @@ def fail(message: str) -> NoReturn:
 
 
 @contextmanager
-def opened() -> Iterator[compose.Composed]:
-    """The vault the environment names."""
+def opened() -> Generator[compose.Composed]:
+    """The vault the environment names. What a command leaves queued is tried before it ends."""
     with compose.local(read_settings()) as composed:
         yield composed
+        work_off(composed.vault, limit=64)
 
 
 def progress() -> Progress:

@@ -12,7 +12,7 @@ type Floats = NDArray[np.float32]
 
 _BLOCK_ROWS = 4096
 # OpenBLAS leaves a product below 460,800 cells to the calling thread. Above, it waits for its
-# other threads, which on a busy two-core machine took 8 ms a call instead of 0.1.
+# other threads, which on a busy two-core machine took 8 ms a call instead of 0.4.
 _CELLS_AT_ONCE = 1 << 18
 _NOBODY = np.empty(0, np.uint32)
 

@@ -1,7 +1,7 @@
 """Keeping the searchable copy in step: it follows the audit, and a queue remembers what is due."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from keeproom.errors import Unavailable
@@ -77,7 +77,7 @@ def settle(vault: Vault, written: Sequence[Memory], *, embedded: bool) -> None:
     try:
         catch_up(vault)
         if embedded:
-            vault.memories.finish([_job(vault, memory) for memory in written])
+            vault.memories.finish(_jobs(vault, {one.id: one.revision for one in written}))
     except Unavailable:
         return
 
@@ -86,18 +86,18 @@ def settle_removed(vault: Vault, removed: Iterable[Memory]) -> None:
     """As `settle`, for memories that are gone."""
     try:
         catch_up(vault)
-        vault.memories.finish([_job(vault, gone, revision=gone.revision + 1) for gone in removed])
+        vault.memories.finish(_jobs(vault, {gone.id: gone.revision + 1 for gone in removed}))
     except Unavailable:
         return
 
 
-def _job(vault: Vault, memory: Memory, *, revision: int = 0) -> Job:
-    return Job(
-        generation=vault.memories.head().generation,
-        memory_id=memory.id,
-        revision=revision or memory.revision,
-        due=memory.updated_at,
-    )
+def _jobs(vault: Vault, revisions: Mapping[str, int]) -> list[Job]:
+    """The jobs that a commit has just queued: by memory and the revision it reached."""
+    generation, at = vault.memories.head().generation, vault.clock()
+    return [
+        Job(generation=generation, memory_id=one, revision=revision, due=at)
+        for one, revision in revisions.items()
+    ]
 
 
 def work_off(vault: Vault, *, limit: int = 1000) -> int:

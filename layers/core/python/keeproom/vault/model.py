@@ -319,15 +319,12 @@ class Preset(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the owner may change. Days of 0 mean for ever."""
+    """What the owner may change."""
 
     approval_mode: ApprovalMode = ApprovalMode.REVIEW
     review_similar: ReviewSimilar = ReviewSimilar.CONFLICTS
     recall_preset: Preset = Preset.DEFAULT
     recall_limit: int = 8
-    retain_superseded_days: int = 365
-    retain_rejected_days: int = 30
-    retain_audit_days: int = 365
     revision: int = 0  # 0: never changed
 
 

@@ -185,11 +185,13 @@ def _candidates(vault: Vault, asked: _Asked) -> tuple[dict[str, Memory], Mapping
         }
         if len(eligible) == len(ids):
             break
-    embeddings = vault.memories.embeddings(list(eligible)) if asked.encoded else {}
-    current = {
-        one: made for one, made in embeddings.items() if is_current(vault, made, eligible[one])
-    }
-    return eligible, current
+    return eligible, _embeddings(vault, eligible) if asked.encoded else {}
+
+
+def _embeddings(vault: Vault, memories: Mapping[str, Memory]) -> dict[str, Embedding]:
+    """Those that are of the memory's text and of the model in use."""
+    found = vault.memories.embeddings(list(memories))
+    return {one: made for one, made in found.items() if is_current(vault, made, memories[one])}
 
 
 def _proposed_by_index(vault: Vault, asked: _Asked, depth: int) -> list[str]:
@@ -302,9 +304,8 @@ def _flagged(vault: Vault, hits: Sequence[Hit], memories: Mapping[str, Memory]) 
     """With what each may conflict with, from either side, while both are active."""
     active = {one: memory for one, memory in memories.items() if memory.status is Status.ACTIVE}
     named = {one for hit in hits for one in hit.memory.conflicts_with} - memories.keys()
-    for one, memory in (vault.memories.read(sorted(named)) if named else {}).items():
-        if memory.status is Status.ACTIVE:
-            active[one] = memory
+    others = vault.memories.read(sorted(named))
+    active |= {one: other for one, other in others.items() if other.status is Status.ACTIVE}
     rivals: dict[str, list[str]] = {}
     for one, memory in active.items():
         for other in memory.conflicts_with:

@@ -8,8 +8,6 @@ from keeproom.vault.change import Change
 from keeproom.vault.model import Actor, ApprovalMode, Preset, ReviewSimilar, Settings
 from keeproom.vault.vault import Vault, decided
 
-LONGEST_RETENTION = 36_500
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -19,9 +17,6 @@ class Wanted:
     review_similar: ReviewSimilar | None = None
     recall_preset: Preset | None = None
     recall_limit: int | None = None
-    retain_superseded_days: int | None = None
-    retain_rejected_days: int | None = None
-    retain_audit_days: int | None = None
 
 
 def change_settings(
@@ -62,7 +57,3 @@ def change_settings(
 def _check(wanted: Wanted) -> None:
     if wanted.recall_limit is not None and not 1 <= wanted.recall_limit <= 100:
         raise Invalid("Between 1 and 100 hits.", param="recall_limit")
-    for name in ("retain_superseded_days", "retain_rejected_days", "retain_audit_days"):
-        days = getattr(wanted, name)
-        if days is not None and not 0 <= days <= LONGEST_RETENTION:
-            raise Invalid(f"Between 0 (for ever) and {LONGEST_RETENTION} days.", param=name)

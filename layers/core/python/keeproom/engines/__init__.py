@@ -1,0 +1,1 @@
+"""Machinery the places share, and the product does not know."""
