@@ -54,11 +54,14 @@ def client_of(
 
 
 class Local:
-    """The application behind a connection from this machine, for clients that say they are
-    somewhere else."""
+    """The application as this machine reaches it, for a client that goes by other names."""
 
     def __init__(self, app: FastAPI) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app({**scope, "client": PEER}, receive, send)
+        if scope["type"] == "http":
+            headers = [one for one in scope["headers"] if one[0] != b"host"]
+            headers.append((b"host", b"localhost:8787"))
+            scope = {**scope, "client": PEER, "headers": headers}
+        await self._app(scope, receive, send)

@@ -1,6 +1,7 @@
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,13 +15,13 @@ from tests.http import client_of
 from tests.vaults import vault_on
 
 OWNER = "owner@localhost"
+SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[ItemMemoryStore]:
-    opened = memory_store.open(tmp_path / "vault.db")
-    yield opened
-    opened.close()
+    with closing(memory_store.open(tmp_path / "vault.db")) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -43,10 +44,10 @@ def client(vault: Vault) -> Iterator[httpx.Client]:
 @contextmanager
 def client_in(folder: Path) -> Generator[httpx.Client]:
     """The same, for tests that share a vault because they must leave it as it is."""
-    store = memory_store.open(folder / "vault.db")
-    with client_of(build_app(vault_on(store, WordEmbedder()), owner=OWNER)) as opened:
-        yield opened
-    store.close()
+    with closing(memory_store.open(folder / "vault.db")) as store:
+        app = build_app(vault_on(store, WordEmbedder()), owner=OWNER)
+        with client_of(app) as opened:
+            yield opened
 
 
 @pytest.fixture
@@ -54,3 +55,39 @@ def auto(client: httpx.Client) -> httpx.Client:
     """The same vault, where what is remembered takes effect at once."""
     assert client.put("/api/settings", json={"approval_mode": "auto"}).status_code == 200
     return client
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("empty")
+
+
+@pytest.fixture(scope="module")
+def shared(folder: Path) -> Iterator[httpx.Client]:
+    with client_in(folder) as client:
+        yield client
+
+
+@pytest.fixture
+def empty(shared: httpx.Client, folder: Path) -> Iterator[httpx.Client]:
+    """The vault is as empty after the test as it was before it: a refusal leaves no memory, no
+    import and no audit entry, and the secret is in none of its files."""
+    yield shared
+    assert shared.get("/api/memories").json() == {"data": [], "next": None}
+    assert shared.get("/api/batches").json()["data"] == []
+    assert shared.get("/api/audit").json()["data"] == []
+    assert SECRET.encode() not in held(folder)
+
+
+def held(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
+    """In the one form, with a sentence, without a trace."""
+    assert answer.status_code == status, answer.text
+    assert list(answer.json()) == ["error"]
+    error = answer.json()["error"]
+    assert error["message"].endswith(".")
+    assert "Traceback" not in answer.text
+    return error

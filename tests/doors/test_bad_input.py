@@ -1,54 +1,14 @@
 """What makes no sense is refused with a code and a sentence, and nothing of it is kept."""
 
 import json
-import logging
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
-from tests.doors.conftest import client_in
+from tests.doors.conftest import SECRET, error_of
 
-SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 JSON = {"Content-Type": "application/json"}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("empty")
-
-
-@pytest.fixture(scope="module")
-def shared(folder: Path) -> Iterator[httpx.Client]:
-    with client_in(folder) as client:
-        yield client
-
-
-@pytest.fixture
-def empty(shared: httpx.Client, folder: Path) -> Iterator[httpx.Client]:
-    """The vault is as empty after the test as it was before it: a refusal leaves no memory, no
-    import and no audit entry, and the secret is in none of its files."""
-    yield shared
-    assert shared.get("/api/memories").json() == {"data": [], "next": None}
-    assert shared.get("/api/batches").json()["data"] == []
-    assert shared.get("/api/audit").json()["data"] == []
-    assert SECRET.encode() not in held(folder)
-
-
-def held(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in folder.iterdir())
-
-
-def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
-    """In the one form, with a sentence, without a trace."""
-    assert answer.status_code == status, answer.text
-    assert list(answer.json()) == ["error"]
-    error = answer.json()["error"]
-    assert error["message"].endswith(".")
-    assert "Traceback" not in answer.text
-    return error
 
 
 @pytest.mark.parametrize(
@@ -162,7 +122,6 @@ def test_more_items_than_one_import_takes_are_refused(empty: httpx.Client) -> No
     assert error_of(answer, 413)["code"] == "too_large"
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "1000000000", "9" * 40, "1.5", "many", ""])
 @pytest.mark.parametrize(
     "address",
     [
@@ -174,10 +133,10 @@ def test_more_items_than_one_import_takes_are_refused(empty: httpx.Client) -> No
         "/api/audit",
     ],
 )
-def test_a_limit_out_of_reach_is_refused(empty: httpx.Client, address: str, limit: str) -> None:
-    error = error_of(empty.get(f"{address}{'&' if '?' in address else '?'}limit={limit}"), 400)
-
-    assert (error["code"], error["param"]) == ("invalid", "limit")
+def test_a_limit_out_of_reach_is_refused(empty: httpx.Client, address: str) -> None:
+    for limit in ("0", "-1", "1000000000", "9" * 40, "1.5", "many", ""):
+        error = error_of(empty.get(f"{address}{'&' if '?' in address else '?'}limit={limit}"), 400)
+        assert (error["code"], error["param"]) == ("invalid", "limit")
 
 
 def test_a_limit_out_of_reach_is_refused_for_the_outcomes_of_an_import(
@@ -212,9 +171,9 @@ def _query(address: str) -> dict[str, str]:
     return dict(part.split("=") for part in address.partition("?")[2].split("&") if part)
 
 
-@pytest.mark.parametrize(
-    "unknown", ["mem_1a22cd42fd41f0c1d8d5a30", "x", "%00", "%20", "🙂", "a" * 3000, SECRET]
-)
+UNKNOWN = ("mem_1a22cd42fd41f0c1d8d5a30", "x", "%00", "%20", "🙂", "a" * 3000, SECRET)
+
+
 @pytest.mark.parametrize(
     ("method", "address", "body"),
     [
@@ -235,11 +194,11 @@ def _query(address: str) -> dict[str, str]:
     ],
 )
 def test_an_unknown_id_is_not_found(
-    empty: httpx.Client, method: str, address: str, body: object, unknown: str
+    empty: httpx.Client, method: str, address: str, body: object
 ) -> None:
-    answer = empty.request(method, address.format(unknown), json=body)
-
-    assert error_of(answer, 404)["code"] == "not_found"
+    for unknown in UNKNOWN:
+        answer = empty.request(method, address.format(unknown), json=body)
+        assert error_of(answer, 404)["code"] == "not_found"
 
 
 def test_an_unknown_memory_is_not_superseded(empty: httpx.Client) -> None:
@@ -341,8 +300,6 @@ def test_a_field_of_the_wrong_form_is_named(
         ("POST", "/api/bulk", {"items": ["x", 5]}, "items[1]"),
         ("PUT", "/api/settings", {"approval_mode": "never"}, "approval_mode"),
         ("PUT", "/api/settings", {"recall_limit": 0}, "recall_limit"),
-        ("PUT", "/api/settings", {"retain_audit_days": -1}, "retain_audit_days"),
-        ("PUT", "/api/settings", {"retain_audit_days": 10**9}, "retain_audit_days"),
         ("PUT", "/api/guide", {"content": " "}, "content"),
         ("PUT", "/api/guide", {"content": "x" * 40_001}, "content"),
         ("GET", "/api/guide/versions/-1", None, "number"),
@@ -375,65 +332,3 @@ def test_an_edit_of_nothing_is_refused(client: httpx.Client) -> None:
     for body in ({}, {"content": None}, {"expected_revision": 1}):
         error_of(client.patch(f"/api/memories/{memory['id']}", json=body), 400)
     assert client.get(f"/api/memories/{memory['id']}").json() == memory
-
-
-@pytest.mark.parametrize(
-    ("method", "address", "body", "status"),
-    [
-        ("POST", "/api/memories", {"content": f"My token is {SECRET}"}, 422),
-        ("POST", "/api/memories", {"content": "My token", "source": SECRET}, 422),
-        ("POST", "/api/memories", {"content": "My token", "tags": [SECRET]}, 422),
-        ("POST", "/api/memories", {"content": "My token", "type": SECRET}, 400),
-        ("POST", "/api/memories", {"content": "My token", "source_date": SECRET}, 400),
-        ("POST", "/api/memories", {"content": "My token", "supersedes": SECRET}, 404),
-        ("POST", "/api/memories", {"content": "My token", SECRET: 1}, 400),
-        ("POST", "/api/review", {"verb": "approve", "ids": ["mem_1"], SECRET: 1}, 400),
-        ("POST", "/api/bulk", {"items": [{"content": "My token", SECRET: 1}]}, 400),
-        ("PUT", "/api/guide", {"content": f"The token is {SECRET}"}, 422),
-        ("GET", f"/api/memories?status={SECRET}", None, 400),
-        ("GET", f"/api/memories?cursor={SECRET}", None, 400),
-        ("GET", f"/api/memories?{SECRET}=1", None, 400),
-        ("GET", f"/{SECRET}", None, 404),
-    ],
-)
-def test_a_refused_secret_is_neither_kept_nor_repeated(
-    empty: httpx.Client,
-    caplog: pytest.LogCaptureFixture,
-    method: str,
-    address: str,
-    body: object,
-    status: int,
-) -> None:
-    caplog.set_level(logging.DEBUG, "keeproom")
-
-    answer = empty.request(method, address, json=body)
-
-    error_of(answer, status)
-    assert SECRET not in answer.text + str(answer.headers)
-    logged = [one.getMessage() for one in caplog.records if one.name.startswith("keeproom")]
-    assert logged
-    assert SECRET.lower() not in "".join(logged).lower()
-
-
-def test_an_edit_into_a_secret_leaves_the_memory_as_it_was(
-    client: httpx.Client, tmp_path: Path
-) -> None:
-    memory = client.post("/api/memories", json={"content": "My token"}).json()["memory"]
-    address = f"/api/memories/{memory['id']}"
-
-    for method, where in (("PATCH", address), ("POST", f"{address}/approve")):
-        answer = client.request(method, where, json={"content": f"My token is {SECRET}"})
-        assert error_of(answer, 422)["code"] == "secret_like"
-        assert SECRET not in answer.text
-    assert client.get(address).json() == memory
-    assert SECRET.encode() not in held(tmp_path)
-
-
-def test_the_secret_of_an_import_is_written_down_nowhere(
-    client: httpx.Client, tmp_path: Path
-) -> None:
-    answer = client.post("/api/bulk", json={"items": ["Drinks tea", f"My token is {SECRET}"]})
-
-    assert answer.json()["outcomes"]["data"][1]["reason"] == "secret_like"
-    assert SECRET not in answer.text
-    assert SECRET.encode() not in held(tmp_path)

@@ -259,13 +259,11 @@ def test_characters_nobody_sees_are_kept_and_shown(client: httpx.Client) -> None
 
 
 def test_threads_that_say_one_thing_make_one_memory(client: httpx.Client) -> None:
+    def say(n: int) -> httpx.Response:
+        return client.post("/api/memories", json={"content": f"Fact {n // 4}"})
+
     with ThreadPoolExecutor(8) as threads:
-        told = list(
-            threads.map(
-                lambda n: client.post("/api/memories", json={"content": f"Fact {n // 4}"}),
-                range(16),
-            )
-        )
+        told = list(threads.map(say, range(16)))
 
     assert sorted(one.status_code for one in told) == [200] * 12 + [201] * 4
     assert sorted(contents(client)) == [f"Fact {n}" for n in range(4)]

@@ -1,23 +1,39 @@
 """`/api/recall`, as the owner has it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.doors.conftest import client_in
 from tests.embedders import WordEmbedder
+
+MEMORIES = (
+    {"content": "Ana must not eat hazelnuts", "type": "fact", "tags": ["food"]},
+    {"content": "Flies to Porto with Teo", "type": "event", "source_date": "2026-12-14"},
+    {"content": "Flew to Oslo with Teo", "type": "event", "source_date": "2024-05-02"},
+    {"content": "野田さんは東京で働いています", "type": "relationship"},
+)
+
+
+def fill(client: httpx.Client) -> httpx.Client:
+    client.put("/api/settings", json={"approval_mode": "auto"}).raise_for_status()
+    for memory in MEMORIES:
+        client.post("/api/memories", json=memory).raise_for_status()
+    return client
 
 
 @pytest.fixture
-def known(auto: httpx.Client) -> httpx.Client:
-    for memory in (
-        {"content": "Ana must not eat hazelnuts", "type": "fact", "tags": ["food"]},
-        {"content": "Flies to Porto with Teo", "type": "event", "source_date": "2026-12-14"},
-        {"content": "Flew to Oslo with Teo", "type": "event", "source_date": "2024-05-02"},
-        {"content": "野田さんは東京で働いています", "type": "relationship"},
-    ):
-        assert auto.post("/api/memories", json=memory).status_code == 201
-    return auto
+def known(client: httpx.Client) -> httpx.Client:
+    return fill(client)
+
+
+@pytest.fixture(scope="module")
+def read_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """The same memories, for tests that only ask."""
+    with client_in(tmp_path_factory.mktemp("known")) as client:
+        yield fill(client)
 
 
 def recalled(client: httpx.Client, q: str, **how: Any) -> dict[str, Any]:
@@ -30,8 +46,8 @@ def contents(told: dict[str, Any]) -> list[str]:
     return [hit["content"] for hit in told["data"]]
 
 
-def test_hits_come_best_first_and_explain_themselves(known: httpx.Client) -> None:
-    told = recalled(known, "what must Ana not eat")
+def test_hits_come_best_first_and_explain_themselves(read_only: httpx.Client) -> None:
+    told = recalled(read_only, "what must Ana not eat")
 
     best = told["data"][0]
     assert (told["mode"], told["reason"]) == ("hybrid", None)
@@ -40,28 +56,30 @@ def test_hits_come_best_first_and_explain_themselves(known: httpx.Client) -> Non
     assert best["signals"]["keyword"] == 1.0
     assert best["signals"]["similarity"] > 0.5
     assert best["signals"]["date"] is None
-    plain = recalled(known, "what must Ana not eat", explain=0)
+    plain = recalled(read_only, "what must Ana not eat", explain=0)
     assert plain["data"][0]["signals"] is None
 
 
 @pytest.mark.parametrize("query", ["東京", "hazelnuts", "ＯＳＬＯ", '"(:-*/ OR hazelnuts'])
-def test_any_text_is_a_query(known: httpx.Client, query: str) -> None:
-    assert len(recalled(known, query)["data"]) >= 1
+def test_any_text_is_a_query(read_only: httpx.Client, query: str) -> None:
+    assert len(recalled(read_only, query)["data"]) >= 1
 
 
-def test_filters_narrow_what_is_found(known: httpx.Client) -> None:
-    assert len(contents(recalled(known, "Teo", types=["event"]))) == 2
-    assert contents(recalled(known, "Teo", since="2026-01-01")) == ["Flies to Porto with Teo"]
-    assert contents(recalled(known, "Teo", until="2024-12-31")) == ["Flew to Oslo with Teo"]
-    assert contents(recalled(known, "hazelnuts", tags=["FOOD"])) == ["Ana must not eat hazelnuts"]
-    assert len(contents(recalled(known, "Teo", limit=1))) == 1
-    nothing = recalled(known, "Teo", types=["project"])
+def test_filters_narrow_what_is_found(read_only: httpx.Client) -> None:
+    assert len(contents(recalled(read_only, "Teo", types=["event"]))) == 2
+    assert contents(recalled(read_only, "Teo", since="2026-01-01")) == ["Flies to Porto with Teo"]
+    assert contents(recalled(read_only, "Teo", until="2024-12-31")) == ["Flew to Oslo with Teo"]
+    assert contents(recalled(read_only, "hazelnuts", tags=["FOOD"])) == [
+        "Ana must not eat hazelnuts"
+    ]
+    assert len(contents(recalled(read_only, "Teo", limit=1))) == 1
+    nothing = recalled(read_only, "Teo", types=["project"])
     assert nothing["data"] == []
     assert nothing["reason"]
 
 
-def test_a_date_in_the_query_counts(known: httpx.Client) -> None:
-    best = recalled(known, "with Teo in December 2026")["data"][0]
+def test_a_date_in_the_query_counts(read_only: httpx.Client) -> None:
+    best = recalled(read_only, "with Teo in December 2026")["data"][0]
 
     assert best["content"] == "Flies to Porto with Teo"
     assert best["signals"]["date"] > 0.5
@@ -113,8 +131,8 @@ def test_active_memories_that_may_contradict_each_other_are_flagged(known: httpx
     assert hits[second]["may_conflict_with"] == [first]
 
 
-def test_the_other_formula_can_be_chosen(known: httpx.Client) -> None:
-    default = recalled(known, "hazelnuts for Ana")["data"][0]["score"]
-    classic = recalled(known, "hazelnuts for Ana", preset="classic")["data"][0]["score"]
+def test_the_other_formula_can_be_chosen(read_only: httpx.Client) -> None:
+    default = recalled(read_only, "hazelnuts for Ana")["data"][0]["score"]
+    classic = recalled(read_only, "hazelnuts for Ana", preset="classic")["data"][0]["score"]
 
     assert default != classic

@@ -214,15 +214,12 @@ class GuideVersion(Answer):
 
 
 class Settings(Answer):
-    """`revision` is also the ETag. Days of 0 mean for ever."""
+    """`revision` is also the ETag; 0 while nothing was ever changed."""
 
     approval_mode: ApprovalMode
     review_similar: ReviewSimilar
     recall_preset: Preset
     recall_limit: int
-    retain_superseded_days: int
-    retain_rejected_days: int
-    retain_audit_days: int
     revision: int
 
     @classmethod
@@ -232,9 +229,6 @@ class Settings(Answer):
             review_similar=settings.review_similar,
             recall_preset=settings.recall_preset,
             recall_limit=settings.recall_limit,
-            retain_superseded_days=settings.retain_superseded_days,
-            retain_rejected_days=settings.retain_rejected_days,
-            retain_audit_days=settings.retain_audit_days,
             revision=settings.revision,
         )
 

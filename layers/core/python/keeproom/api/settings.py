@@ -9,13 +9,9 @@ from keeproom.api.owner import Signed
 from keeproom.api.schemas import Body, Settings
 from keeproom.vault import model
 from keeproom.vault.model import ApprovalMode, Preset, ReviewSimilar
-from keeproom.vault.settings import LONGEST_RETENTION, Wanted, change_settings
+from keeproom.vault.settings import Wanted, change_settings
 
 router = APIRouter(prefix="/api/settings", tags=["settings"])
-
-
-def _days() -> int | None:
-    return Field(None, strict=True, ge=0, le=LONGEST_RETENTION, description="0: for ever.")
 
 
 class NewSettings(Body):
@@ -25,9 +21,6 @@ class NewSettings(Body):
     review_similar: ReviewSimilar | None = None
     recall_preset: Preset | None = None
     recall_limit: int | None = Field(None, strict=True, ge=1, le=100)
-    retain_superseded_days: int | None = _days()
-    retain_rejected_days: int | None = _days()
-    retain_audit_days: int | None = _days()
     expected_revision: int | None = Field(
         None, strict=True, ge=0, le=10**9, description="The same as `If-Match`."
     )
@@ -54,9 +47,6 @@ def change(
         review_similar=new.review_similar,
         recall_preset=new.recall_preset,
         recall_limit=new.recall_limit,
-        retain_superseded_days=new.retain_superseded_days,
-        retain_rejected_days=new.retain_rejected_days,
-        retain_audit_days=new.retain_audit_days,
     )
     now = change_settings(
         vault,
