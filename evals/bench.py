@@ -22,12 +22,13 @@ from time import perf_counter
 from typing import Any
 
 from corpus import memories, questions
-from keeproom.local.embedder import BundledEmbedder
-from large_vault import Text, grown, load
+from large_vault import grown
+from loading import Text, load
 from report import Section, Table, publish
 from serving import resident_mb, start
 from vaults import opened
 
+from keeproom.local.embedder import BundledEmbedder
 from keeproom.vault.import_group import GROUP
 from keeproom.vault.imports import begin, carry_on
 from keeproom.vault.jobs import catch_up
@@ -65,9 +66,9 @@ def imported(home: Path, embedder: Embedder, contents: Sequence[str]) -> tuple[N
         batch = whole.time(lambda: begin(vault, items, by=OWNER))
         while batch.state is BatchState.RUNNING:
             batch = whole.time(lambda id=batch.id: carry_on(vault, id, seconds=TURN))
-            for group in _groups(contents[len(made) : batch.position]):
-                done = bare.time(lambda group=group: embedder.passages(group))
-                made += map(Text, group, done)
+            for group in _groups(items[len(made) : batch.position]):
+                texts = [item.content for item in group]
+                made += map(Text, group, bare.time(lambda texts=texts: embedder.passages(texts)))
     numbers: Numbers = {
         "ratio": bare.seconds / whole.seconds,
         "items_per_s": len(items) / whole.seconds,
@@ -76,8 +77,8 @@ def imported(home: Path, embedder: Embedder, contents: Sequence[str]) -> tuple[N
     return numbers, made
 
 
-def _groups(contents: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (contents[n : n + GROUP] for n in range(0, len(contents), GROUP))
+def _groups[T](items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[n : n + GROUP] for n in range(0, len(items), GROUP))
 
 
 def recalled(home: Path, seed: int) -> Numbers:

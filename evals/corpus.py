@@ -7,7 +7,7 @@ most of them once.
 import random
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -85,6 +85,6 @@ def _slots(rng: random.Random) -> dict[str, Choose]:
     }
 
 
-def words(texts: Sequence[str]) -> Iterator[str]:
+def words(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         yield from text.split()

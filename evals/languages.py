@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from keeproom.engines.pairs import labelled_pairs
-from keeproom.vault.calibrate import Label, LabelledPair, texts
+from loading import fill
 from ranking import reciprocal_rank
 from report import Section, Table, publish
-from vaults import cached_embedder, fill, temporary_vault
+from vaults import cached_embedder, temporary_vault
 
+from keeproom.engines.pairs import labelled_pairs
+from keeproom.vault.calibrate import Label, LabelledPair, texts
 from keeproom.vault.model import ImportItem
 from keeproom.vault.recall import MOST_HITS, Query, recall
 from keeproom.vault.vault import Vault

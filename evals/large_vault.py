@@ -9,29 +9,18 @@ neighbours.
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import batched
 
 import numpy as np
 from corpus import LONGEST, SHORTEST, made_words, words, zipf_weights
+from loading import Text
 
-from keeproom.vault.change import Change, Claim, Put
-from keeproom.vault.kin import embedding
-from keeproom.vault.model import OWNER, Held, Job, Memory, Status
+from keeproom.vault.model import ImportItem
 from keeproom.vault.ports import Encoded
-from keeproom.vault.vault import Vault, decided
 
-TOGETHER = 20  # memories in one commit: 4 actions each, under 100
 VOCABULARY = 40_000
 NOISE = 0.3  # length of the noise beside a unit vector: cosine about .96
 OLDEST, DAYS = date(2024, 1, 1), 700
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    content: str
-    made: Encoded
 
 
 def grown(base: Sequence[Text], count: int, *, seed: int) -> Iterator[Text]:
@@ -42,12 +31,13 @@ def grown(base: Sequence[Text], count: int, *, seed: int) -> Iterator[Text]:
     weights = zipf_weights(len(vocabulary))
     for number in range(len(base), count):
         drawn = rng.choices(vocabulary, cum_weights=weights, k=rng.randint(SHORTEST, LONGEST))
-        yield Text(" ".join(drawn), perturbed(base[number % len(base)].made, dice))
+        item = ImportItem(content=" ".join(drawn), source_date=OLDEST + timedelta(number % DAYS))
+        yield Text(item, perturbed(base[number % len(base)].made, dice))
 
 
 def _vocabulary(base: Sequence[Text], *, seed: int) -> list[str]:
     """The most frequent first."""
-    common = [word for word, _ in Counter(words([one.content for one in base])).most_common()]
+    common = [word for word, _ in Counter(words(text.item.content for text in base)).most_common()]
     return [*common, *made_words(VOCABULARY - len(common), seed=seed)]
 
 
@@ -59,44 +49,3 @@ def perturbed(made: Encoded, dice: np.random.Generator) -> Encoded:
     turned = np.bitwise_and.reduce(dice.integers(0, 256, (4, len(bits)), np.uint8))
     unit = vector / np.linalg.norm(vector)
     return Encoded(vectors=unit.astype("<f4").tobytes(), bits=(bits ^ turned).tobytes())
-
-
-def load(vault: Vault, texts: Iterator[Text]) -> None:
-    """Store each as an active memory, with its embedding and nothing left to do for it. A text
-    that is there already would be refused: there must be none."""
-    for number, group in enumerate(batched(texts, TOGETHER)):
-        said_on = OLDEST + timedelta(days=number % DAYS)
-        memories = [_memory(vault, text.content, said_on) for text in group]
-        decided(vault, lambda memories=memories, group=group: _commit(vault, memories, group))
-
-
-def _memory(vault: Vault, content: str, said_on: date) -> Memory:
-    at = vault.clock()
-    return Memory(
-        id=vault.new_id("mem"), content=content, status=Status.ACTIVE, source_date=said_on,
-        created_at=at, updated_at=at, since=at, actor=OWNER.name,
-    )  # fmt: skip
-
-
-def _commit(vault: Vault, memories: Sequence[Memory], group: Sequence[Text]) -> None:
-    look = vault.memories.look()
-    pairs = zip(memories, group, strict=True)
-    touched = tuple(memory.id for memory in memories)
-    change = Change(
-        audit=vault.audit("load", "", by=OWNER, touched=touched),
-        put=tuple(Put(memory=memory) for memory in memories),
-        claims=tuple(
-            Claim(identity=memory.identity, seen=None, now=Held(memory.id)) for memory in memories
-        ),
-        embeddings=tuple(
-            embedding(vault, memory.id, text.content, text.made) for memory, text in pairs
-        ),
-    )
-    vault.memories.commit(change, seen=look)
-    generation = look.head.generation
-    vault.memories.finish(
-        [
-            Job(generation=generation, memory_id=one.id, revision=one.revision, due=one.updated_at)
-            for one in memories
-        ]
-    )

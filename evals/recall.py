@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from loading import fill
 from locomo import CATEGORIES, Conversation, Kind, Question, Text, conversations
 from ranking import DEEPEST, Ranked, mean_reciprocal_rank, ranked, recall_at
 from report import Section, Table, publish
-from vaults import cached_embedder, fill, temporary_vault
+from vaults import cached_embedder, temporary_vault
 
 from keeproom.vault.model import ImportItem, Preset
 from keeproom.vault.ports import Embedder

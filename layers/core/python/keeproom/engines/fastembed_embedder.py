@@ -1,0 +1,75 @@
+"""Any model of the `fastembed` package, on this machine (extra `models`)."""
+
+import importlib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from keeproom.engines.excerpts import excerpts
+from keeproom.engines.unit_rows import unit_rows
+from keeproom.errors import Unavailable
+from keeproom.vault.ports import Encoded, EncodedQuery
+
+
+class _TextEmbedding(Protocol):
+    def passage_embed(self, texts: Iterable[str]) -> Iterable[npt.NDArray[np.float32]]: ...
+    def query_embed(self, query: str) -> Iterable[npt.NDArray[np.float32]]: ...
+
+
+class FastEmbedder:
+    """An `Embedder` without token bits. The package and the model, which it may have to download,
+    are loaded on first use; both calls and `dims` raise `Unavailable` when that fails."""
+
+    def __init__(self, model: str) -> None:
+        self._name = model
+        self._loading = Lock()
+
+    @property
+    def model(self) -> str:
+        return self._name
+
+    @property
+    def dims(self) -> int:
+        return self._width
+
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        parts = [excerpts(text) for text in texts]
+        model = self._loaded()
+        rows = iter(_vectors(model.passage_embed([part for each in parts for part in each])))
+        return [Encoded(vectors=b"".join(next(rows) for _ in each)) for each in parts]
+
+    def query(self, text: str) -> EncodedQuery:
+        (vector,) = _vectors(self._loaded().query_embed(excerpts(text)[0]))
+        return EncodedQuery(vector=vector)
+
+    def _loaded(self) -> _TextEmbedding:
+        with self._loading:
+            return self._embedding
+
+    @cached_property
+    def _width(self) -> int:
+        return len(self.query("dimensions").vector) // 4
+
+    @cached_property
+    def _embedding(self) -> _TextEmbedding:
+        try:
+            return importlib.import_module("fastembed").TextEmbedding(self._name)
+        except ImportError:
+            raise Unavailable(
+                'The embedding package is not installed: pip install "keeproom[models]".'
+            ) from None
+        except (OSError, RuntimeError, ValueError) as error:
+            raise Unavailable(
+                f"fastembed cannot load the model {self._name}: unknown, or not downloaded."
+            ) from error
+
+
+def _vectors(rows: Iterable[npt.NDArray[np.float32]]) -> list[bytes]:
+    made = list(rows)
+    if not made:
+        return []
+    return [row.tobytes() for row in unit_rows(np.stack(made))]
