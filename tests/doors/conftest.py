@@ -7,20 +7,36 @@ import httpx
 import pytest
 
 from keeproom.api import build_app
+from keeproom.aws.memory_store import DynamoTable
+from keeproom.clock import utc_now
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.local import memory_store
 from keeproom.vault.vault import Vault
+from tests.dynamo.paper import PaperClient
 from tests.embedders import WordEmbedder
 from tests.http import client_of
 from tests.vaults import vault_on
 
 OWNER = "owner@localhost"
+PLACES = ["sqlite", "dynamodb"]
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
 
+@pytest.fixture(scope="session")
+def place() -> str:
+    """Where vaults lie, one of `PLACES`; a module may ask for every one."""
+    return "sqlite"
+
+
+def store_in(place: str, folder: Path) -> ItemMemoryStore:
+    if place == "sqlite":
+        return memory_store.open(folder / "vault.db")
+    return ItemMemoryStore(DynamoTable(PaperClient(), "vault"), "personal", clock=utc_now)
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[ItemMemoryStore]:
-    with closing(memory_store.open(tmp_path / "vault.db")) as opened:
+def store(place: str, tmp_path: Path) -> Iterator[ItemMemoryStore]:
+    with closing(store_in(place, tmp_path)) as opened:
         yield opened
 
 
@@ -42,9 +58,9 @@ def client(vault: Vault) -> Iterator[httpx.Client]:
 
 
 @contextmanager
-def client_in(folder: Path) -> Generator[httpx.Client]:
+def client_in(folder: Path, place: str = "sqlite") -> Generator[httpx.Client]:
     """The same, for tests that share a vault because they must leave it as it is."""
-    with closing(memory_store.open(folder / "vault.db")) as store:
+    with closing(store_in(place, folder)) as store:
         app = build_app(vault_on(store, WordEmbedder()), owner=OWNER)
         with client_of(app) as opened:
             yield opened
@@ -58,13 +74,13 @@ def auto(client: httpx.Client) -> httpx.Client:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("empty")
+def folder(place: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp(place)
 
 
 @pytest.fixture(scope="module")
-def shared(folder: Path) -> Iterator[httpx.Client]:
-    with client_in(folder) as client:
+def shared(place: str, folder: Path) -> Iterator[httpx.Client]:
+    with client_in(folder, place) as client:
         yield client
 
 

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.doors.conftest import SECRET, error_of
+from tests.doors.conftest import PLACES, SECRET, error_of
 
 JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def place(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,16 @@ import pytest
 from keeproom.api import build_app
 from keeproom.vault import imports
 from keeproom.vault.vault import Vault
-from tests.doors.conftest import OWNER
+from tests.doors.conftest import OWNER, PLACES
 from tests.embedders import WordEmbedder
 from tests.http import client_of
 
 MARKDOWN = "# About me\n\n- Drinks tea\n- Rides a bike\n  to work\n- Drinks   TEA\n"
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def place(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 def brought(client: httpx.Client, content: str, kind: str, **query: Any) -> dict[str, Any]:

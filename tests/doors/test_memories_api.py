@@ -4,6 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
+import pytest
+
+from tests.doors.conftest import PLACES
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def place(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 def remembered(client: httpx.Client, content: str, **fields: object) -> dict[str, Any]:

@@ -1,13 +1,18 @@
 """`/api/recall`, as the owner has it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.doors.conftest import client_in
+from keeproom import compose
+from keeproom.api import build_app
+from keeproom.settings import read_settings
+from tests.doors.conftest import OWNER, client_in
 from tests.embedders import WordEmbedder
+from tests.http import client_of
 
 MEMORIES = (
     {"content": "Ana must not eat hazelnuts", "type": "fact", "tags": ["food"]},
@@ -136,3 +141,19 @@ def test_the_other_formula_can_be_chosen(read_only: httpx.Client) -> None:
     classic = recalled(read_only, "hazelnuts for Ana", preset="classic")["data"][0]["score"]
 
     assert default != classic
+
+
+def test_the_bundled_model_finds_a_fact_in_other_languages(tmp_path: Path) -> None:
+    settings = read_settings(KEEPROOM_HOME=tmp_path, KEEPROOM_EMBEDDER="bundled")
+    facts = ("Ana is allergic to hazelnuts", "The car is parked in Utrecht", "Teo plays chess")
+    with (
+        compose.local(settings) as here,
+        client_of(build_app(here.vault, owner=OWNER)) as client,
+    ):
+        for fact in facts:
+            client.post("/api/memories", json={"content": fact}).raise_for_status()
+
+        for query in ("Was darf Ana nicht essen?", "¿Qué alergia tiene Ana?", "アナのアレルギー"):
+            told = recalled(client, query)
+            assert (told["mode"], contents(told)[0]) == ("hybrid", facts[0])
+            assert told["data"][0]["signals"]["late"] is not None
