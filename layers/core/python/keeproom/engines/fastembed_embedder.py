@@ -32,9 +32,9 @@ class FastEmbedder:
     def model(self) -> str:
         return self._name
 
-    @cached_property
+    @property
     def dims(self) -> int:
-        return len(self.query("dimensions").vector) // 4
+        return self._width
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         parts = [excerpts(text) for text in texts]
@@ -49,6 +49,10 @@ class FastEmbedder:
     def _loaded(self) -> _TextEmbedding:
         with self._loading:
             return self._embedding
+
+    @cached_property
+    def _width(self) -> int:
+        return len(self.query("dimensions").vector) // 4
 
     @cached_property
     def _embedding(self) -> _TextEmbedding:

@@ -28,7 +28,7 @@ class NumpyScorer:
         """Cosine of each embedding's best chunk, 0.0 where it has none."""
         query = np.frombuffer(vector, _FLOAT)
         rows = np.frombuffer(b"".join(e.vectors for e in embeddings), _FLOAT)
-        cosines = rows.reshape(-1, len(query)) @ query.reshape(-1, 1)
+        cosines = rows.reshape(-1, len(query)) @ query[:, None]
         return _best(cosines, [e.chunks for e in embeddings])[:, 0].tolist()
 
     def late_interaction(
@@ -43,16 +43,17 @@ class NumpyScorer:
         dims = embeddings[0].dims
         query = np.frombuffer(tokens, _FLOAT).reshape(-1, dims)[told]
         size = (dims + 7) // 8
-        matches = _signs(embeddings, size=size)[..., :dims] @ (query / np.float32(dims**0.5)).T
+        matches = _signs(embeddings, size=size)[..., :dims] @ query.T
         counts = [len(e.bits) // size for e in embeddings]
         best = _best(matches.reshape(-1, len(query))[: sum(counts)], counts)
-        return (best @ weight[told] / weight[told].sum()).tolist()
+        shares = weight[told] / (weight[told].sum() * np.sqrt(np.float32(dims)))
+        return (best @ shares).tolist()
 
     def mean_cosine(self, left: Sequence[bytes], right: Sequence[bytes]) -> list[float]:
         """Of unit rows, pair by pair."""
-        count = len(left)
-        a, b = (np.frombuffer(b"".join(side), _FLOAT) for side in (left, right))
-        return np.einsum("ij,ij->i", a.reshape(count, -1), b.reshape(count, -1)).tolist()
+        shape = (len(left), len(left[0]) // 4 if left else 0)
+        a, b = (np.frombuffer(b"".join(side), _FLOAT).reshape(shape) for side in (left, right))
+        return np.einsum("ij,ij->i", a, b).tolist()
 
 
 def _signs(embeddings: Sequence[Embedding], *, size: int) -> Floats:

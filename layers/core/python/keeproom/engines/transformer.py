@@ -6,8 +6,8 @@ weights as (outputs, inputs) this is the order in which OpenBLAS is fastest for 
 quarter faster than tokens in rows for 14 tokens, 15 % for 40). A row of ones under the inputs
 carries the biases, which are the last column of each weight matrix.
 
-A product's last bit may depend on how many columns it has: a text alone and among others differ by
-about 1e-6, never more.
+The last bits of a product may depend on how many columns it has: a text alone and among others
+differ by less than 1e-6 a number of its unit vector.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ def run(network: Network, embedded: Floats, spans: Sequence[slice]) -> tuple[Flo
         tokens += space.step
         _normalise(tokens, layer.mixed, network.epsilon)
         np.matmul(layer.widen, space.tokens, out=space.wide[:-1])
-        _double_gelu(space.wide[:-1])
+        double_gelu(space.wide[:-1])
         np.matmul(layer.narrow, space.wide, out=space.step)
         tokens += space.step
         _normalise(tokens, layer.narrowed, network.epsilon)
@@ -126,7 +126,7 @@ def _normalise(tokens: Floats, norm: Norm, epsilon: float) -> None:
     tokens += norm.shift
 
 
-def _double_gelu(x: Floats) -> None:
+def double_gelu(x: Floats) -> None:
     """2 GELU(x) = x (1 + erf(x / sqrt 2)) in place (Hendrycks and Gimpel 2016, arXiv 1606.08415),
     with erf(x / sqrt 2) as tanh(x q(x^2))."""
     rows = max(1, _BLOCK // x.shape[1])
