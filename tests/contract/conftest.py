@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from keeproom.aws.memory_store import DynamoTable
+from keeproom.clock import utc_now
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import Table
-from keeproom.local import memory_store
 from keeproom.local.memory_store import SqliteTable
 from keeproom.vault.vault import Vault
 from tests.contract.deeds import Hand, hand_on
@@ -63,17 +63,15 @@ def reviewing(table: Table) -> Hand:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[ItemMemoryStore]:
-    opened = memory_store.open(tmp_path / "vault.db")
-    yield opened
-    opened.close()
+def store(table: Table) -> ItemMemoryStore:
+    """A new vault."""
+    return ItemMemoryStore(table, uuid4().hex, clock=utc_now)
 
 
 @pytest.fixture
-def other_store(tmp_path: Path) -> Iterator[ItemMemoryStore]:
-    opened = memory_store.open(tmp_path / "other.db")
-    yield opened
-    opened.close()
+def other_store(table: Table) -> ItemMemoryStore:
+    """Another new vault on the same table."""
+    return ItemMemoryStore(table, uuid4().hex, clock=utc_now)
 
 
 @pytest.fixture

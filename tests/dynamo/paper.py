@@ -128,7 +128,7 @@ class PaperClient:
                     self._drop(key_of(request["DeleteRequest"]["Key"]))
         return {"UnprocessedItems": {table: left} if left else {}}
 
-    def query(self, *, ExpressionAttributeValues: Raw, Limit: int, **ask: Any) -> Raw:  # noqa: ANN401, N803
+    def query(self, *, ExpressionAttributeValues: Raw, Limit: int, **ask: Any) -> Raw:  # noqa: N803
         pk, prefix = (ExpressionAttributeValues[name]["S"] for name in (":pk", ":sk"))
         start = ask.get("ExclusiveStartKey", {}).get("sk", {}).get("S", "")
         most = min(Limit, self._portion)

@@ -41,7 +41,7 @@ class Weather:
     def close(self) -> None:
         self.client.close()
 
-    def transact_write_items(self, **request: Any) -> Raw:  # noqa: ANN401
+    def transact_write_items(self, **request: Any) -> Raw:
         """Items are held from arrival to answer. Who meets a held item is cancelled at once."""
         actions = [next(iter(action.values())) for action in request["TransactItems"]]
         keys = [key_of(action.get("Item") or action["Key"]) for action in actions]
@@ -65,17 +65,17 @@ class Weather:
             raise ReadTimeoutError(endpoint_url="dynamodb")
         return answer
 
-    def batch_write_item(self, **request: Any) -> Raw:  # noqa: ANN401
+    def batch_write_item(self, **request: Any) -> Raw:
         self._gust("BatchWriteItem")
         time.sleep(random.uniform(*self.forecast.write))
         return self.client.batch_write_item(**request)
 
-    def batch_get_item(self, **request: Any) -> Raw:  # noqa: ANN401
+    def batch_get_item(self, **request: Any) -> Raw:
         self._gust("BatchGetItem")
         time.sleep(random.uniform(*self.forecast.read))
         return self.client.batch_get_item(**request)
 
-    def query(self, **request: Any) -> Raw:  # noqa: ANN401
+    def query(self, **request: Any) -> Raw:
         self._gust("Query")
         time.sleep(random.uniform(*self.forecast.read))
         return self.client.query(**request)
