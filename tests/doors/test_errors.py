@@ -7,8 +7,6 @@ import httpx
 import pytest
 
 from keeproom.api import build_app
-from keeproom.errors import Unavailable
-from keeproom.vault.model import Profile
 from keeproom.vault.vault import Vault
 from tests.doors.conftest import OWNER
 from tests.embedders import WordEmbedder
@@ -50,14 +48,6 @@ def test_a_busy_store_says_when_to_try_again(vault: Vault) -> None:
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
         assert int(answer.headers["Retry-After"]) >= 1
         assert client.get("/api/memories").json()["data"] == []
-
-
-def test_a_model_that_is_measured_too_late_stops_no_write(vault: Vault) -> None:
-    def unknown() -> Profile:
-        raise Unavailable("The model has not been measured.")
-
-    with client_of(build_app(replace(vault, profile=unknown), owner=OWNER)) as client:
-        assert client.post("/api/memories", json={"content": TOLD}).status_code in (201, 503)
 
 
 def test_the_log_has_a_line_for_each_request_without_what_was_asked(

@@ -230,6 +230,16 @@ def test_many_are_decided_at_once_and_each_is_told(client: httpx.Client) -> None
     assert contents(client) == []
 
 
+def test_many_decisions_are_retried_safely(client: httpx.Client) -> None:
+    ids = [remembered(client, f"Fact number {n}")["id"] for n in range(2)]
+    order = {"verb": "approve", "ids": ids}
+
+    first = client.post("/api/review", json=order, headers={"Idempotency-Key": "k"}).json()
+    again = client.post("/api/review", json=order, headers={"Idempotency-Key": "k"}).json()
+
+    assert (again["done"], again) == (2, first)
+
+
 def test_lists_are_filtered_and_paged_to_the_end(client: httpx.Client) -> None:
     for n in range(7):
         remembered(client, f"Fact number {n}", tags=["odd" if n % 2 else "even"], type="fact")

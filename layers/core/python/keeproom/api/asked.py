@@ -25,14 +25,14 @@ class Served:
     import_seconds: float
 
 
-def served(request: Request) -> Served:
+async def served(request: Request) -> Served:
     return cast("Served", request.app.state.served)
 
 
 Behind = Annotated[Served, Depends(served)]
 
 
-def opened(
+async def opened(
     behind: Behind,
     named: Annotated[
         str | None, Header(alias="Keeproom-Vault", description="Which vault; `personal` if absent.")
@@ -48,7 +48,7 @@ def opened(
     return behind.vault
 
 
-def only_known_parameters(request: Request) -> None:
+async def only_known_parameters(request: Request) -> None:
     """An argument that would be ignored is an error. Raises `Invalid`."""
     route = request.scope.get("route")
     if not isinstance(route, APIRoute):

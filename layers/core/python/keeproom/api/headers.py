@@ -11,7 +11,7 @@ ALWAYS = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
-HSTS = "max-age=31536000; includeSubDomains"
+HSTS = "max-age=31536000"
 
 
 class SecurityHeaders:

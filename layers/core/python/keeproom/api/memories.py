@@ -137,14 +137,14 @@ def remember_one(
         response.status_code = 200
     response.headers["Location"] = f"/api/memories/{told.memory.id}"
     return Remembered(
-        outcome="duplicate" if known else "stored", memory=_tagged(told.memory, response)
+        outcome="duplicate" if known else "stored", memory=tagged(told.memory, response)
     )
 
 
 @router.get("/{id}", responses=documented(404))
 def read(vault: Opened, memory_id: MemoryId, response: Response) -> Memory:
     """One memory, whole."""
-    return _tagged(listing.memory(vault, memory_id), response)
+    return tagged(listing.memory(vault, memory_id), response)
 
 
 @router.patch("/{id}", responses=documented(404, 409, 413, 422, 503))
@@ -168,7 +168,7 @@ def change(
         by=owner,
         request_id=key,
     )
-    return _tagged(now, response)
+    return tagged(now, response)
 
 
 @router.delete("/{id}", status_code=204, responses=documented(404, 409, 422, 503))
@@ -177,6 +177,7 @@ def delete(vault: Opened, owner: Signed, memory_id: MemoryId, key: Key = "") -> 
     forget(vault, memory_id, by=owner, request_id=key)
 
 
-def _tagged(memory: model.Memory, response: Response) -> Memory:
+def tagged(memory: model.Memory, response: Response) -> Memory:
+    """The memory, with its revision as the answer's ETag."""
     response.headers["ETag"] = etag(memory.revision)
     return Memory.of(memory)

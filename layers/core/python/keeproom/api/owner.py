@@ -114,7 +114,7 @@ def _is_guarded(scope: Scope) -> bool:
     return path == "/api" or path.startswith("/api/")
 
 
-def signed_in(connection: HTTPConnection) -> Actor:
+async def signed_in(connection: HTTPConnection) -> Actor:
     """Who the gate has let in."""
     return cast("Actor", connection.state.actor)
 

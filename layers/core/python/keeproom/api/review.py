@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from keeproom.api.asked import IfMatch, Key, MemoryId, Opened, etag, expected
+from keeproom.api.asked import IfMatch, Key, MemoryId, Opened, expected
 from keeproom.api.errors import documented, fault_of
-from keeproom.api.memories import Changes
+from keeproom.api.memories import Changes, tagged
 from keeproom.api.owner import Signed
 from keeproom.api.schemas import Answer, Body, Fault, Memory, Text
 from keeproom.errors import Invalid
@@ -84,7 +84,7 @@ def approve(
         revision=expected(if_match, edited.expected_revision if edited else None),
         request_id=key,
     )
-    return _tagged(now, response)
+    return tagged(now, response)
 
 
 @router.post("/memories/{id}/reject", responses=DECIDED)
@@ -92,7 +92,7 @@ def reject(
     vault: Opened, owner: Signed, memory_id: MemoryId, response: Response, key: Key = ""
 ) -> Memory:
     """Turn a proposal down and keep its text out."""
-    return _tagged(review.reject(vault, memory_id, by=owner, request_id=key), response)
+    return tagged(review.reject(vault, memory_id, by=owner, request_id=key), response)
 
 
 @router.post("/memories/{id}/keep-both", responses=DECIDED)
@@ -100,7 +100,7 @@ def keep_both(
     vault: Opened, owner: Signed, memory_id: MemoryId, response: Response, key: Key = ""
 ) -> Memory:
     """Say that it contradicts nothing; a proposal becomes active."""
-    return _tagged(review.keep_both(vault, memory_id, by=owner, request_id=key), response)
+    return tagged(review.keep_both(vault, memory_id, by=owner, request_id=key), response)
 
 
 @router.post("/memories/{id}/undo", responses=DECIDED)
@@ -108,7 +108,7 @@ def undo(
     vault: Opened, owner: Signed, memory_id: MemoryId, response: Response, key: Key = ""
 ) -> Memory:
     """Take back the last decision or edit."""
-    return _tagged(take_back(vault, memory_id, by=owner, request_id=key), response)
+    return tagged(take_back(vault, memory_id, by=owner, request_id=key), response)
 
 
 @router.post("/memories/{id}/forget", status_code=204, responses=DECIDED)
@@ -118,11 +118,11 @@ def forget_one(vault: Opened, owner: Signed, memory_id: MemoryId, key: Key = "")
 
 
 @router.post("/review", responses=documented(413, 422, 503))
-def review_many(vault: Opened, owner: Signed, order: Order) -> Verdicts:
+def review_many(vault: Opened, owner: Signed, order: Order, key: Key = "") -> Verdicts:
     """Decide about many at once. What fails for one is told beside it."""
     if order.supersede_similar and order.verb is not Verb.APPROVE:
         raise Invalid("This goes with `approve` only.", param="supersede_similar")
-    verb = _verb(order, owner)
+    verb = _verb(order, owner, key)
     told = review.each(vault, list(dict.fromkeys(order.ids)), verb)
     failed = sum(one.error is not None for one in told)
     return Verdicts(
@@ -139,21 +139,23 @@ def review_many(vault: Opened, owner: Signed, order: Order) -> Verdicts:
     )
 
 
-def _verb(order: Order, by: Actor) -> Callable[[Vault, str], model.Memory | None]:
+def _verb(order: Order, by: Actor, key: str) -> Callable[[Vault, str], model.Memory | None]:
+    """Each memory's part of the request is retried under a key of its own."""
+    similar = order.supersede_similar
+
+    def own(memory_id: str) -> str:
+        return f"{key}/{memory_id}" if key else ""
+
     match order.verb:
         case Verb.APPROVE:
-            similar = order.supersede_similar
-            return lambda vault, one: review.approve(vault, one, by=by, replacing_similar=similar)
+            return lambda vault, one: review.approve(
+                vault, one, by=by, replacing_similar=similar, request_id=own(one)
+            )
         case Verb.REJECT:
-            return lambda vault, one: review.reject(vault, one, by=by)
+            return lambda vault, one: review.reject(vault, one, by=by, request_id=own(one))
         case Verb.KEEP_BOTH:
-            return lambda vault, one: review.keep_both(vault, one, by=by)
+            return lambda vault, one: review.keep_both(vault, one, by=by, request_id=own(one))
         case Verb.FORGET:
-            return lambda vault, one: forget(vault, one, by=by)
+            return lambda vault, one: forget(vault, one, by=by, request_id=own(one))
         case Verb.UNDO:
-            return lambda vault, one: take_back(vault, one, by=by)
-
-
-def _tagged(memory: model.Memory, response: Response) -> Memory:
-    response.headers["ETag"] = etag(memory.revision)
-    return Memory.of(memory)
+            return lambda vault, one: take_back(vault, one, by=by, request_id=own(one))
