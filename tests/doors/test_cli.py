@@ -42,7 +42,7 @@ def told(env: Mapping[str, str], *words: str, stdin: str = "") -> Any:
 
 def test_a_fact_is_remembered_recalled_listed_and_forgotten(env: dict[str, str]) -> None:
     memory = told(env, "remember", "Anna plays the violin", "--tag", "Music")["memory"]
-    assert (memory["status"], memory["tags"]) == ("proposed", ["music"])
+    assert (memory["status"], memory["tags"]) == ("active", ["music"])
     assert told(env, "remember", "anna plays the VIOLIN")["outcome"] == "duplicate"
     assert told(env, "recall", "violin")["data"][0]["id"] == memory["id"]
     assert told(env, "list")["id"] == memory["id"]
@@ -77,8 +77,8 @@ def test_files_folders_and_standard_input_are_imported(env: dict[str, str], tmp_
 def test_status_says_what_there_is(env: dict[str, str]) -> None:
     told(env, "remember", "Anna plays the violin")
     found = told(env, "status")
-    assert found["memories"] == {"proposed": 1}
-    assert (found["embedding_model"], found["embedding_ready"]) == ("none", False)
+    assert found["memories"] == {"active": 1}
+    assert (found["embedding_model"], found["embedding_problem"] != "none") == ("none", True)
     assert (found["audit"], found["waiting_for_index"]) == ("whole", 1)
 
 

@@ -120,7 +120,8 @@ def test_calibrating_twice_gives_the_same_profile() -> None:
     pairs = labelled_pairs()
     vectors = {text: row(len(text) / 40) for text in texts(pairs)}
     first, second = (
-        calibrate("m", 2, pairs=pairs, vectors=vectors, queries=vectors, scorer=SCORER) for _ in range(2)
+        calibrate("m", 2, pairs=pairs, vectors=vectors, queries=vectors, scorer=SCORER)
+        for _ in range(2)
     )
     assert first == second
 
@@ -151,7 +152,9 @@ def test_a_script_in_which_an_update_would_be_skipped_is_not_covered() -> None:
     vectors = laid_out(world(SUBJECTS, "en"), near=0.01, far=0.4)
     vectors[lost.b] = vectors[lost.a]
     assert separation(pairs, vectors, scorer=SCORER) == {"latin": 1.0}
-    assert not calibrate("m", 2, pairs=pairs, vectors=vectors, queries=vectors, scorer=SCORER).covers
+    assert not calibrate(
+        "m", 2, pairs=pairs, vectors=vectors, queries=vectors, scorer=SCORER
+    ).covers
 
 
 def test_too_few_pairs_of_a_script_say_nothing_about_it() -> None:
@@ -171,7 +174,9 @@ def test_a_provisional_profile_needs_few_texts_and_covers_nothing() -> None:
     few = provisional_texts(labelled_pairs())
     assert len(few) == 48
     vectors = {text: row(len(text) / 40) for text in few}
-    profile = provisional("m", 2, pairs=labelled_pairs(), vectors=vectors, queries=vectors, scorer=SCORER)
+    profile = provisional(
+        "m", 2, pairs=labelled_pairs(), vectors=vectors, queries=vectors, scorer=SCORER
+    )
     assert not profile.calibrated
     assert not profile.covers
     assert 0 < profile.mu[""] < 1

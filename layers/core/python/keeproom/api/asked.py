@@ -78,6 +78,18 @@ def expected(if_match: str | None, revision: int | None) -> int | None:
     return int(tag)
 
 
+def seen(if_match: str | None, revision: int | None) -> int | None:
+    """As `expected`, for what would overwrite somebody's words: the caller must say which revision
+    that is. Raises `Invalid`."""
+    if if_match is None and revision is None:
+        raise Invalid(
+            "Say which revision you have changed: send its ETag as `If-Match`, or `*` for "
+            "whichever is there.",
+            param="If-Match",
+        )
+    return expected(if_match, revision)
+
+
 def etag(revision: int) -> str:
     return f'"{revision}"'
 

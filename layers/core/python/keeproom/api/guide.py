@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Path, Response
 from pydantic import Field
 
-from keeproom.api.asked import Cursor, IfMatch, Key, Limit, Opened, etag, expected
+from keeproom.api.asked import Cursor, IfMatch, Key, Limit, Opened, etag, seen
 from keeproom.api.errors import documented
 from keeproom.api.owner import Signed
 from keeproom.api.schemas import Answer, Body, GuideVersion, Page, Text, Time, page
@@ -58,7 +58,7 @@ def write(
     now = guide.write(
         vault,
         new.content,
-        expected=expected(if_match, new.expected_number),
+        expected=seen(if_match, new.expected_number),
         by=owner,
         request_id=key,
     )

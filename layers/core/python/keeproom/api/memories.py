@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from keeproom.api.asked import Cursor, IfMatch, Key, Limit, MemoryId, Opened, etag, expected
+from keeproom.api.asked import Cursor, IfMatch, Key, Limit, MemoryId, Opened, etag, seen
 from keeproom.api.errors import documented
 from keeproom.api.owner import Signed
 from keeproom.api.schemas import Answer, Body, Day, Id, Memory, Page, Text, page
@@ -164,7 +164,7 @@ def change(
         vault,
         memory_id,
         wanted.edit(),
-        revision=expected(if_match, wanted.expected_revision),
+        revision=seen(if_match, wanted.expected_revision),
         by=owner,
         request_id=key,
     )

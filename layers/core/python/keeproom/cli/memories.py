@@ -27,7 +27,7 @@ def remember(
     supersedes: Annotated[str, typer.Option(help="Id of the memory it replaces.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Save one fact. In review mode it waits for your approval."""
+    """Save one fact."""
     item = ImportItem(
         content=sys.stdin.read() if text == "-" else text,
         type=type,

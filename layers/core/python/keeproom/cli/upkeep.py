@@ -17,7 +17,7 @@ def status(as_json: Json = False) -> None:
             "home": str(here.home),
             "memories": _by_status(here.vault),
             "embedding_model": here.vault.embedder.model,
-            "embedding_ready": _answers(here.vault),
+            "embedding_problem": _problem(here.vault),
             "calibrated": here.profiles.is_measured(),
             "waiting_for_index": jobs.lag(here.vault),
             "approval_mode": here.vault.memories.settings().approval_mode.value,
@@ -42,12 +42,13 @@ def _by_status(vault: Vault) -> dict[str, int]:
             return dict(sorted(told.items()))
 
 
-def _answers(vault: Vault) -> bool:
+def _problem(vault: Vault) -> str:
+    """Why the model does not answer."""
     try:
         vault.embedder.query("Is anybody there?")
-    except Unavailable:
-        return False
-    return True
+    except Unavailable as error:
+        return str(error)
+    return "none"
 
 
 @app.command()

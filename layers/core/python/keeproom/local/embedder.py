@@ -1,5 +1,6 @@
 """The embedding model that comes with the installation: multilingual-e5-small, on this machine."""
 
+import logging
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -7,19 +8,22 @@ from threading import Lock
 
 from keeproom.engines.e5 import DIMS, E5, NAME
 from keeproom.engines.e5_file import installed
+from keeproom.errors import Unavailable, Unusable
 from keeproom.vault.ports import Encoded, EncodedQuery
 
+_log = logging.getLogger(__name__)
 _QUERIES_KEPT = 256
 _LONGEST_KEPT = 200  # characters: a token of a kept query weighs 1.5 kB
 
 
 class BundledEmbedder:
-    """An `Embedder`. Both calls raise `Unavailable` when the model is not installed and `Unusable`
-    when its file is damaged. Safe for threads."""
+    """An `Embedder`. Both calls raise `Unavailable` when the model is not installed or its file is
+    damaged: the vault goes on without it. Safe for threads."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._loaded: E5 | None = None
+        self._damaged = ""
         self._loading = Lock()
         self._kept = lru_cache(maxsize=_QUERIES_KEPT)(self._encode)
 
@@ -50,5 +54,16 @@ class BundledEmbedder:
         if self._loaded is None:
             with self._loading:
                 if self._loaded is None:
-                    self._loaded = E5.load(self._path or installed())
+                    self._loaded = self._load()
         return self._loaded
+
+    def _load(self) -> E5:
+        """A file that was found damaged is not read again."""
+        if self._damaged:
+            raise Unavailable(self._damaged)
+        try:
+            return E5.load(self._path or installed())
+        except Unusable as error:
+            self._damaged = str(error)
+            _log.error("the embedding model cannot be used: %s", error)
+            raise Unavailable(self._damaged) from error

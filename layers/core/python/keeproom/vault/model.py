@@ -33,6 +33,10 @@ class Actor:
     name: str
     grant: str = ""
 
+    @property
+    def is_owner(self) -> bool:
+        return self.name == "owner"
+
 
 OWNER = Actor("owner")
 

@@ -54,7 +54,8 @@ def remember(
     propose: bool = False,
     request_id: str = "",
 ) -> Remembered:
-    """Store one fact: active in auto mode, a proposal in review mode or with `propose`.
+    """Store one fact: active in auto mode and when the owner says it, else a proposal, as with
+    `propose`.
     `supersedes`: the active memory it replaces, at once when it becomes active, else on approval.
     A text has one memory: a known one is answered with `Skipped`, a superseded one is asked to be
     active again. Raises `Invalid`, `SecretLike`, `Excluded`, `NotFound` and `WrongState` (for
@@ -152,8 +153,9 @@ def _again(vault: Vault, memory_id: str) -> Remembered:
 
 
 def _status(look: Look, wish: _Wish) -> Status:
-    auto = look.settings.approval_mode is ApprovalMode.AUTO and not wish.propose
-    return Status.ACTIVE if auto else Status.PROPOSED
+    """What the owner says needs nobody's approval."""
+    trusted = wish.by.is_owner or look.settings.approval_mode is ApprovalMode.AUTO
+    return Status.ACTIVE if trusted and not wish.propose else Status.PROPOSED
 
 
 def _says_it_already(look: Look, holder: Memory, wish: _Wish) -> bool:
