@@ -212,7 +212,7 @@ def _reasons(error: ClientError) -> list[str]:
 
 
 def _response(error: ClientError) -> Raw:
-    return cast("Raw", error.response)  # pyright: ignore[reportUnknownMemberType]
+    return cast("Raw", error.response)
 
 
 def _action(table: str, step: Step) -> Raw:
