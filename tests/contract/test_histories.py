@@ -265,7 +265,7 @@ def test_any_history_with_crashes(place: str, request: pytest.FixtureRequest) ->
     class Here(Histories):
         raw = table
 
-    examples = EXAMPLES // 6 if place == "dynamo" else EXAMPLES
+    examples = EXAMPLES // 12 if place == "dynamo" else EXAMPLES
     run_state_machine_as_test(
         Here,
         settings=settings(

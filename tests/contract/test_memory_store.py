@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from keeproom.engines.item_store import layout
+from keeproom.engines.item_store import chain, layout
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import Item, Page, Table
 from keeproom.errors import (
@@ -776,6 +776,17 @@ def test_a_removed_audit_entry_shows_at_any_place(hand: Hand) -> None:
         table.drop([(pk, str(entry["sk"]))])
         assert len(hand.store.audit_faults()) == 1
         table.load([entry])
+
+
+def test_a_last_entry_forged_with_a_hash_of_its_own_shows(hand: Hand) -> None:
+    deeds.remember(hand, "tea")
+    (item,) = everything(*_place(hand), "A").values()
+    true = layout.link(item)
+    before = model.Gate(number=true.chain, generation=hand.store.head().generation)
+    _, forged = chain.link(before, replace(true.entry, actor="nobody"))
+    hand.table.load([layout.link_item(partition_of(hand), forged)])
+
+    assert len(hand.store.audit_faults()) == 1
 
 
 def test_a_chain_cut_by_retention_is_whole_from_its_cut_on(hand: Hand) -> None:
