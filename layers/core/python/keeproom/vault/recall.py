@@ -302,7 +302,8 @@ def _weights(vault: Vault, words: Sequence[str]) -> list[float]:
 
 
 def _flagged(vault: Vault, hits: Sequence[Hit], memories: Mapping[str, Memory]) -> tuple[Hit, ...]:
-    """With what each may conflict with, from either side, while both are active."""
+    """With what each may conflict with, while both are active: what it names, and what names it
+    among the memories read. Those lie close to it, so they rank close to it."""
     active = {one: memory for one, memory in memories.items() if memory.status is Status.ACTIVE}
     named = {one for hit in hits for one in hit.memory.conflicts_with} - memories.keys()
     others = vault.memories.read(sorted(named))
