@@ -120,7 +120,7 @@ def test_calibrating_twice_gives_the_same_profile() -> None:
     pairs = labelled_pairs()
     vectors = {text: row(len(text) / 40) for text in texts(pairs)}
     first, second = (
-        calibrate("m", 2, pairs=pairs, vectors=vectors, scorer=SCORER) for _ in range(2)
+        calibrate("m", 2, pairs=pairs, vectors=vectors, queries=vectors, scorer=SCORER) for _ in range(2)
     )
     assert first == second
 
@@ -129,7 +129,7 @@ def test_a_model_that_separates_a_script_covers_it() -> None:
     pairs = world(SUBJECTS, "en")
     at = datetime(2030, 1, 2, tzinfo=UTC)
     vectors = laid_out(pairs, near=0.1, far=0.4)
-    profile = calibrate("m", 2, pairs=pairs, vectors=vectors, scorer=SCORER, at=at)
+    profile = calibrate("m", 2, pairs=pairs, vectors=vectors, queries=vectors, scorer=SCORER, at=at)
     assert (profile.model, profile.dims, profile.calibrated) == ("m", 2, True)
     assert profile.covers == {"latin"}
     assert profile.measured_at == at
@@ -141,7 +141,7 @@ def test_a_script_whose_related_texts_are_as_near_as_rewordings_is_not_covered()
     pairs = (*english, *russian)
     areas = separation(pairs, vectors, scorer=SCORER)
     assert areas == {"latin": 1.0, "cyrillic": 0.0}
-    profile = calibrate("m", 2, pairs=pairs, vectors=vectors, scorer=SCORER)
+    profile = calibrate("m", 2, pairs=pairs, vectors=vectors, queries=vectors, scorer=SCORER)
     assert profile.covers == {"latin"}
 
 
@@ -151,7 +151,7 @@ def test_a_script_in_which_an_update_would_be_skipped_is_not_covered() -> None:
     vectors = laid_out(world(SUBJECTS, "en"), near=0.01, far=0.4)
     vectors[lost.b] = vectors[lost.a]
     assert separation(pairs, vectors, scorer=SCORER) == {"latin": 1.0}
-    assert not calibrate("m", 2, pairs=pairs, vectors=vectors, scorer=SCORER).covers
+    assert not calibrate("m", 2, pairs=pairs, vectors=vectors, queries=vectors, scorer=SCORER).covers
 
 
 def test_too_few_pairs_of_a_script_say_nothing_about_it() -> None:
@@ -171,7 +171,7 @@ def test_a_provisional_profile_needs_few_texts_and_covers_nothing() -> None:
     few = provisional_texts(labelled_pairs())
     assert len(few) == 48
     vectors = {text: row(len(text) / 40) for text in few}
-    profile = provisional("m", 2, pairs=labelled_pairs(), vectors=vectors, scorer=SCORER)
+    profile = provisional("m", 2, pairs=labelled_pairs(), vectors=vectors, queries=vectors, scorer=SCORER)
     assert not profile.calibrated
     assert not profile.covers
     assert 0 < profile.mu[""] < 1

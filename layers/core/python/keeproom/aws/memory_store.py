@@ -98,7 +98,7 @@ class DynamoTable:
 
     def get(self, keys: Sequence[Key]) -> dict[Key, Item]:
         found: dict[Key, Item] = {}
-        for part in batched(keys, 100):
+        for part in batched(dict.fromkeys(keys), 100):
             asked = {"Keys": [_key(key) for key in part], "ConsistentRead": True}
             for answer in self._all(
                 self._client.batch_get_item, {self._name: asked}, rest="UnprocessedKeys"

@@ -35,6 +35,7 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
+        listener.listen(128)  # who comes before the doors are open waits
     except OSError as error:
         listener.close()
         raise Unavailable(
@@ -62,7 +63,8 @@ def _serve(settings: Settings, composed: compose.Composed, listener: socket.sock
 
     door = api.build_app(
         composed.vault,
-        owner=settings.dev_owner_email if settings.is_local else "",
+        owner=settings.dev_owner_email,
+        public_url=settings.public_url,
         wake=worker.wake,
         lifespan=running,
     )

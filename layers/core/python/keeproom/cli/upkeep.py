@@ -62,6 +62,7 @@ def calibrate(as_json: Json = False) -> None:
         "model": profile.model,
         "dims": profile.dims,
         "mu": {name or "all": round(value, 4) for name, value in profile.mu.items()},
+        "query_mu": {name or "all": round(value, 4) for name, value in profile.query_mu.items()},
         "covers": sorted(profile.covers),
     }
     if as_json:
@@ -69,5 +70,8 @@ def calibrate(as_json: Json = False) -> None:
         return
     say(f"Model {profile.model}, {profile.dims} dimensions.")
     for name, value in profile.mu.items():
-        say(f"  unrelated texts, {name or 'all scripts'}: mean cosine {value:.3f}")
+        say(
+            f"  {name or 'all scripts'}: mean cosine of unrelated memories {value:.3f}, "
+            f"of unrelated questions {profile.query_mu[name]:.3f}"
+        )
     say(f"  near-duplicates are told apart in: {', '.join(sorted(profile.covers)) or 'none'}")

@@ -17,6 +17,7 @@ _SCHEMA = """create table item (
     pk text not null, sk text not null, body text not null, data blob, primary key (pk, sk)
 )"""
 
+_DAMAGE = "{} is damaged. It was left as it is: restore a backup."
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _DOWN = {
@@ -60,7 +61,7 @@ def explained(error: sqlite3.Error, path: Path) -> Exception:
     """The error a caller should see instead."""
     code = _code(error)
     if code in _DAMAGED:
-        return Unusable(f"{path} is damaged. It was left as it is: restore a backup.")
+        return Unusable(_DAMAGE.format(path))
     if code == sqlite3.SQLITE_FULL:
         return Unavailable("The disk is full. Nothing was stored.")
     if code in _DOWN:
@@ -114,8 +115,10 @@ def _check_content(path: Path) -> None:
         with closing(sqlite3.connect(uri, uri=True)) as db:
             db.execute("select sk from item limit 1").fetchall()
     except sqlite3.Error as error:
+        if _code(error) in {*_DAMAGED, sqlite3.SQLITE_ERROR}:  # our mark, but not our table
+            raise Unusable(_DAMAGE.format(path)) from error
         if not is_busy(error):
-            raise Unusable(f"{path} is damaged. It was left as it is: restore a backup.") from error
+            raise Unusable(f"{path} cannot be opened. It was left as it is.") from error
 
 
 def _lock_away(path: Path) -> None:

@@ -52,13 +52,15 @@ def calibrate(
     *,
     pairs: Sequence[LabelledPair],
     vectors: Mapping[str, bytes],
+    queries: Mapping[str, bytes],
     scorer: Scorer,
     at: datetime | None = None,
 ) -> Profile:
-    """Measure mu, and which script groups the model covers: those where it puts rewordings and
-    updates above what is merely related (AUC >= 0.95) and no update or superset would be skipped.
-    `vectors`: the float32 row of every text in `pairs`. Raises `KeyError` when one is missing,
-    `ValueError` when the pairs speak of one subject only."""
+    """Measure mu, for memories and for queries, and which script groups the model covers: those
+    where it puts rewordings and updates above what is merely related (AUC >= 0.95) and no update
+    or superset would be skipped. `vectors`: the float32 row of every text in `pairs` as a memory,
+    `queries`: as a query. Raises `KeyError` when one is missing, `ValueError` when the pairs
+    speak of one subject only."""
     every_script = frozenset(_script(pair) for pair in pairs)
     trial = Profile(
         model=model,
@@ -75,6 +77,7 @@ def calibrate(
         model=model,
         dims=dims,
         mu=trial.mu,
+        query_mu=background(pairs, vectors, asked=queries, scorer=scorer),
         covers=separated - losing,
         calibrated=True,
         measured_at=at,
@@ -87,13 +90,19 @@ def provisional(
     *,
     pairs: Sequence[LabelledPair],
     vectors: Mapping[str, bytes],
+    queries: Mapping[str, bytes],
     scorer: Scorer,
 ) -> Profile:
-    """A first guess of mu from `provisional_texts(pairs)`, whose rows `vectors` holds. Covers
-    nothing."""
+    """A first guess of mu from `provisional_texts(pairs)`, whose rows `vectors` and `queries`
+    hold. Covers nothing."""
     few = frozenset(provisional_texts(pairs))
     among = [pair for pair in pairs if pair.a in few and pair.b in few]
-    return Profile(model=model, dims=dims, mu=background(among, vectors, scorer=scorer))
+    return Profile(
+        model=model,
+        dims=dims,
+        mu=background(among, vectors, scorer=scorer),
+        query_mu=background(among, vectors, asked=queries, scorer=scorer),
+    )
 
 
 def texts(pairs: Iterable[LabelledPair]) -> tuple[str, ...]:
@@ -107,19 +116,25 @@ def provisional_texts(pairs: Sequence[LabelledPair]) -> tuple[str, ...]:
 
 
 def background(
-    pairs: Sequence[LabelledPair], vectors: Mapping[str, bytes], *, scorer: Scorer
+    pairs: Sequence[LabelledPair],
+    vectors: Mapping[str, bytes],
+    *,
+    scorer: Scorer,
+    asked: Mapping[str, bytes] | None = None,
 ) -> dict[str, float]:
     """mu by script group and, under `""`, over all: the mean cosine of texts on different
-    subjects. Script groups with too few texts are left out."""
+    subjects, one of them embedded as a query when there are rows in `asked`. Script groups with
+    too few texts are left out."""
+    left = vectors if asked is None else asked
     strangers = _strangers(pairs)
     if not strangers:
         raise ValueError("the pairs must speak of more than one subject")
-    mu = {"": _mean_cosine(strangers, vectors, scorer=scorer)}
+    mu = {"": _mean_cosine(strangers, left, vectors, scorer=scorer)}
     script = {text: script_of(text) for text in texts(pairs)}
     for group in sorted(set(script.values())):
         inside = [(a, b) for a, b in strangers if script[a] == group == script[b]]
         if len(inside) >= _FEWEST_PAIRS_OF_SUBJECTS:
-            mu[group] = _mean_cosine(inside, vectors, scorer=scorer)
+            mu[group] = _mean_cosine(inside, left, vectors, scorer=scorer)
     return mu
 
 
@@ -156,14 +171,18 @@ def _strangers(pairs: Sequence[LabelledPair]) -> list[tuple[str, str]]:
 
 
 def _mean_cosine(
-    pairs: Sequence[tuple[str, str]], vectors: Mapping[str, bytes], *, scorer: Scorer
+    pairs: Sequence[tuple[str, str]],
+    left: Mapping[str, bytes],
+    right: Mapping[str, bytes],
+    *,
+    scorer: Scorer,
 ) -> float:
     if len(pairs) > _PAIRS_OF_SUBJECTS:
         pairs = random.Random(0).sample(pairs, _PAIRS_OF_SUBJECTS)
     total = 0.0
     for some in batched(pairs, _BATCH):
-        left, right = [vectors[a] for a, _ in some], [vectors[b] for _, b in some]
-        total += sum(scorer.mean_cosine(left, right))
+        rows = [left[a] for a, _ in some], [right[b] for _, b in some]
+        total += sum(scorer.mean_cosine(*rows))
     return total / len(pairs)
 
 

@@ -75,12 +75,7 @@ def edit(
         if receipts.replayed(look, asked) is not None:
             return was, False
         refuse_hidden(vault, look)
-        if revision is not None and was.revision != revision:
-            raise Conflict(
-                f"Memory {memory_id} has changed since (now revision {was.revision}). Look at it "
-                "again and repeat the edit on what it says now.",
-                current=was,
-            )
+        refuse_stale(was, revision)
         now = edited(was, wanted, by=by, at=vault.clock())
         change = rewritten(vault, was, now, free=look.holdings, made=made, by=by, verb="edit")
         told = receipts.receipt(vault, asked, result=memory_id)
@@ -101,6 +96,16 @@ def made_for(vault: Vault, wanted: Edit) -> Encoded | None:
     clean = admitted(ImportItem(content=wanted.content)).content
     found = encoded(vault, [clean])
     return found[0] if found else None
+
+
+def refuse_stale(was: Memory, revision: int | None) -> None:
+    """Raises `Conflict` when the memory is not at the revision the owner has seen."""
+    if revision is not None and was.revision != revision:
+        raise Conflict(
+            f"Memory {was.id} has changed since (now revision {was.revision}). Look at it again "
+            "and repeat the edit on what it says now.",
+            current=was,
+        )
 
 
 def refuse_hidden(vault: Vault, look: Look) -> None:

@@ -1,10 +1,19 @@
-"""Reading memories without ranking them."""
+"""Reading what a vault holds, page by page, without ranking it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from keeproom.errors import Invalid, NotFound
-from keeproom.vault.model import Memory, MemoryType, Page, Status
+from keeproom.vault.model import (
+    AuditEntry,
+    Batch,
+    Exclusion,
+    Memory,
+    MemoryType,
+    Outcome,
+    Page,
+    Status,
+)
 from keeproom.vault.vault import Vault
 
 LARGEST_PAGE = 200
@@ -63,3 +72,25 @@ def some(vault: Vault, ids: Sequence[str]) -> list[Memory]:
         if one not in found:
             raise NotFound(f"There is no memory {one}.", param="id")
     return [found[one] for one in ids]
+
+
+def batches(vault: Vault, *, cursor: str = "", limit: int = 50) -> Page[Batch]:
+    """Newest first."""
+    return vault.memories.batches(cursor=cursor, limit=page_size(limit))
+
+
+def outcomes(
+    vault: Vault, batch_id: str, *, cursor: str = "", limit: int = 50
+) -> Page[tuple[int, Outcome]]:
+    """What became of the import's texts so far, by position."""
+    return vault.memories.outcomes(batch_id, cursor=cursor, limit=page_size(limit))
+
+
+def exclusions(vault: Vault, *, cursor: str = "", limit: int = 50) -> Page[tuple[str, Exclusion]]:
+    """What is kept out, by identity; oldest first."""
+    return vault.memories.exclusions(cursor=cursor, limit=page_size(limit))
+
+
+def audit(vault: Vault, *, cursor: str = "", limit: int = 50) -> Page[AuditEntry]:
+    """Newest first."""
+    return vault.memories.audit(cursor=cursor, limit=page_size(limit))

@@ -340,13 +340,15 @@ class GuideVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """A model's measured thresholds. `mu`: mean cosine of unrelated texts by script group, under
-    `""` over all of them. `covers`: script groups whose near-duplicates it tells apart, so that
-    one may be skipped; empty until calibrated."""
+    """A model's measured thresholds. `mu`: mean cosine of unrelated memories by script group, under
+    `""` over all of them; `query_mu`: that of queries and memories they have nothing to do with,
+    which is lower where a model embeds queries in their own way. `covers`: script groups whose
+    near-duplicates it tells apart, so that one may be skipped; empty until calibrated."""
 
     model: str
     dims: int
     mu: dict[str, float] = field(default_factory=dict[str, float])
+    query_mu: dict[str, float] = field(default_factory=dict[str, float])
     covers: frozenset[str] = frozenset()
     calibrated: bool = False
     measured_at: datetime | None = None

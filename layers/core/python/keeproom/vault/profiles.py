@@ -52,14 +52,17 @@ class Profiles:
         pairs = self.pairs()
         every = texts(pairs)
         vectors: dict[str, bytes] = {}
+        queries: dict[str, bytes] = {}
         for start in range(0, len(every), BATCH):
             vectors |= self._vectors(every[start : start + BATCH])
+            queries |= self._queries(every[start : start + BATCH])
             told(len(vectors), len(every))
         profile = calibrate(
             self.embedder.model,
             self.embedder.dims,
             pairs=pairs,
             vectors=vectors,
+            queries=queries,
             scorer=self.scorer,
             at=self.clock(),
         )
@@ -69,8 +72,9 @@ class Profiles:
 
     def _provisional(self) -> Profile | None:
         pairs = self.pairs()
+        few = provisional_texts(pairs)
         try:
-            vectors = self._vectors(provisional_texts(pairs))
+            vectors, queries = self._vectors(few), self._queries(few)
         except Unavailable:
             return None
         return provisional(
@@ -78,6 +82,7 @@ class Profiles:
             self.embedder.dims,
             pairs=pairs,
             vectors=vectors,
+            queries=queries,
             scorer=self.scorer,
         )
 
@@ -85,3 +90,6 @@ class Profiles:
         size = 4 * self.embedder.dims
         made = self.embedder.passages(of)
         return {text: one.vectors[:size] for text, one in zip(of, made, strict=True)}
+
+    def _queries(self, of: Sequence[str]) -> dict[str, bytes]:
+        return {text: self.embedder.query(text).vector for text in of}

@@ -7,7 +7,7 @@ from datetime import datetime
 from keeproom.errors import NotFound, VaultError, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.change import Change, Look, Put
-from keeproom.vault.edit import Edit, edited, made_for, refuse_hidden, rewritten
+from keeproom.vault.edit import Edit, edited, made_for, refuse_hidden, refuse_stale, rewritten
 from keeproom.vault.forget import let_go
 from keeproom.vault.jobs import settle
 from keeproom.vault.model import Actor, Decision, Exclusion, Memory, Review, Status, identity_of
@@ -34,16 +34,18 @@ def approve(
     by: Actor,
     replacing_similar: bool = False,
     wanted: Edit | None = None,
+    revision: int | None = None,
     request_id: str = "",
 ) -> Memory:
     """Make a proposal active, edited first if `wanted` says so. What it supersedes becomes
     history in the same step; with `replacing_similar` also the active memories it is flagged
-    with, or else its nearest similar one. Raises `NotFound`, `WrongState`, and what an edit
-    raises."""
-    asked = receipts.request("approve", request_id, memory_id, replacing_similar, wanted)
+    with, or else its nearest similar one. `revision` as for an edit. Raises `NotFound`,
+    `WrongState`, and what an edit raises."""
+    asked = receipts.request("approve", request_id, memory_id, replacing_similar, wanted, revision)
     made = made_for(vault, wanted) if wanted else None
 
     def change(look: Look, was: Memory) -> Change:
+        refuse_stale(was, revision)
         at = vault.clock()
         now = edited(_proposal(was), wanted, by=by, at=at) if wanted else _proposal(was)
         old = _replaced(vault, look, was, replacing_similar=replacing_similar)

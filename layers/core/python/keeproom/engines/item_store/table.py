@@ -82,7 +82,8 @@ class Table(Protocol):
     """Every call raises `Unavailable` when the place does not answer in time."""
 
     def get(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        """Those that exist. Each read sees every finished transaction."""
+        """Those that exist; a key may be asked for twice. Each read sees every finished
+        transaction."""
         ...
 
     def page(self, pk: str, prefix: str, *, after: str, limit: int, newest: bool = False) -> Page:

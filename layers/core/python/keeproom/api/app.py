@@ -1,0 +1,82 @@
+"""The HTTP application: its routes, and what every request passes on its way to them."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from fastapi import Depends, FastAPI
+
+from keeproom.api import (
+    audit,
+    exclusions,
+    guide,
+    imports,
+    memories,
+    public,
+    recall,
+    review,
+    settings,
+)
+from keeproom.api.access import AccessLog
+from keeproom.api.asked import Served, only_known_parameters
+from keeproom.api.errors import answer_errors
+from keeproom.api.headers import HeadAsGet, SecurityHeaders
+from keeproom.api.limits import BodyLimit
+from keeproom.api.owner import LocalOwner, OwnerDoor, OwnerGate, is_loopback_url
+from keeproom.vault.vault import Vault
+
+ROUTERS = tuple(
+    part.router
+    for part in (memories, review, recall, imports, guide, settings, exclusions, audit, public)
+)
+IMPORT_SECONDS = 10.0  # what an import may take within its call; AWS ends a call after 30
+DESCRIPTION = """\
+One long-term memory for all of a person's AI agents. Every list answers `data` and the cursor
+`next`; every error `{"error": {"code", "message", "param"}}`; times are UTC. An unknown field or
+query parameter is an error."""
+
+type Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+def build_app(
+    vault: Vault,
+    *,
+    owner: str,
+    public_url: str = "",
+    wake: Callable[[], None] = lambda: None,
+    import_seconds: float = IMPORT_SECONDS,
+    lifespan: Lifespan | None = None,
+) -> FastAPI:
+    """The doors of one vault. `owner`: the address whom requests from this machine are signed in
+    as, empty for nobody; `public_url`: where the vault is reached, if that is not this machine
+    alone, and then no request is. `wake`: tell the background worker that there is work."""
+    app = bare_app(lifespan=lifespan)
+    app.state.served = Served(vault=vault, wake=wake, import_seconds=import_seconds)
+    door: OwnerDoor = LocalOwner(address=owner, public_url=public_url)
+    app.add_middleware(BodyLimit)
+    app.add_middleware(OwnerGate, door=door)
+    app.add_middleware(AccessLog)
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(
+        SecurityHeaders, hsts=public_url.startswith("https:") and not is_loopback_url(public_url)
+    )
+    return app
+
+
+def bare_app(*, lifespan: Lifespan | None = None) -> FastAPI:
+    """The routes alone, without anything behind them or a gate before them."""
+    app = FastAPI(
+        title="Keeproom",
+        version="1",
+        description=DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        separate_input_output_schemas=False,
+        dependencies=[Depends(only_known_parameters)],
+        lifespan=lifespan,
+    )
+    for router in ROUTERS:
+        app.include_router(router)
+    answer_errors(app, [route for router in ROUTERS for route in router.routes])
+    return app

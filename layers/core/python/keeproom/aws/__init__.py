@@ -1,0 +1,1 @@
+"""The same adapters as on one machine, on AWS."""

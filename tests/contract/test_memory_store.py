@@ -1,0 +1,954 @@
+"""What every memory store keeps, wherever it is."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from keeproom.engines.item_store import layout
+from keeproom.engines.item_store.store import ItemMemoryStore
+from keeproom.engines.item_store.table import Item, Page, Table
+from keeproom.errors import (
+    Conflict,
+    Contended,
+    Duplicate,
+    Excluded,
+    Invalid,
+    RequestIdReused,
+    TooLarge,
+    WrongState,
+)
+from keeproom.vault import model
+from keeproom.vault.change import Change, Claim, Put
+from keeproom.vault.model import (
+    ApprovalMode,
+    Batch,
+    BatchState,
+    Decision,
+    Earlier,
+    Exclusion,
+    GuideVersion,
+    Held,
+    ImportItem,
+    Memory,
+    MemoryType,
+    Position,
+    Profile,
+    Receipt,
+    Review,
+    Settings,
+    Skipped,
+    SkipReason,
+    Status,
+    Stored,
+    identity_of,
+)
+from keeproom.vault.ports import MemoryStore
+from tests.contract import deeds
+from tests.contract.deeds import Hand, hand_on, partition_of
+from tests.contract.tables import Through, everything, fits
+
+LATER = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def contents(hand: Hand, status: Status | None = None, *, batch: str = "") -> list[str]:
+    page = hand.store.memories(status=status, batch=batch, limit=1000)
+    return [memory.content for memory in page.items]
+
+
+def listed[T](read: Callable[[str], model.Page[T]]) -> list[T]:
+    """All pages of a list."""
+    page = read("")
+    found = list(page.items)
+    while page.next:
+        page = read(page.next)
+        found += page.items
+    return found
+
+
+def touched_since(hand: Hand, since: Position) -> frozenset[str]:
+    found = hand.store.changes(since)
+    assert found is not None
+    return found[1]
+
+
+# ---- nouns
+
+
+def test_it_is_the_port(hand: Hand) -> None:
+    store: MemoryStore = hand.store
+    assert store.head().hidden == ()
+
+
+def test_every_field_of_a_memory_comes_back_as_it_went_in(hand: Hand) -> None:
+    at = hand.clock()
+    memory = Memory(
+        id="mem_1",
+        content="Größe 42,\n\t犬 and 🐕‍🦺 \x7f",
+        status=Status.PROPOSED,
+        created_at=at,
+        updated_at=hand.clock(),
+        since=hand.clock(),
+        actor="mcp:Claude",
+        type=MemoryType.PREFERENCE,
+        source="notes (via Claude)",
+        source_date=date(2019, 2, 28),
+        tags=("shoes", "größe"),
+        supersedes="mem_0",
+        superseded_by="mem_2",
+        similar_to=("mem_3", "mem_4"),
+        conflicts_with=("mem_4",),
+        batch_id="bat_1",
+        revision=7,
+        owned=True,
+        history=(Earlier(content="Size 41", replaced_by="owner", replaced_at=at),),
+        review=Review(
+            decision=Decision.APPROVED,
+            at=at,
+            was=Status.PROPOSED,
+            replaced=("mem_0",),
+            conflicts_with=("mem_4",),
+        ),
+    )
+    look = hand.store.look(memories=["mem_1"])
+    change = Change(audit=hand.audit("remember", "mem_1"), put=(Put(memory=memory),))
+    hand.store.commit(change, seen=look)
+
+    assert hand.store.read(["mem_1"]) == {"mem_1": memory}
+    assert hand.store.look(memories=["mem_1"]).memories["mem_1"] == memory
+    assert hand.store.memories(status=Status.PROPOSED).items == (memory,)
+    assert hand.store.memories(batch="bat_1").items == (memory,)
+
+
+def test_an_embedding_comes_back_byte_for_byte(hand: Hand) -> None:
+    made = model.Embedding(
+        memory_id="mem_1",
+        model="e5",
+        content_hash="abc",
+        dims=384,
+        vectors=bytes(range(256)) * 24,
+        bits=bytes(range(255, -1, -1)) * 600,
+    )
+    memory = deeds.remember(hand, "tea")
+    kept = replace(made, memory_id=memory.id)
+
+    assert hand.store.keep_embedding(kept, revision=1)
+    assert hand.store.embeddings([memory.id, "mem_none"]) == {memory.id: kept}
+
+
+def test_what_is_remembered_is_listed_with_its_embedding_and_its_job(hand: Hand) -> None:
+    new = deeds.remember(hand, "Tea, not coffee")
+
+    assert contents(hand) == ["Tea, not coffee"]
+    assert hand.store.embeddings([new.id])[new.id] == deeds.embedding(new.id, "Tea, not coffee")
+    (job,) = hand.store.jobs(due=LATER, limit=9)
+    assert (job.memory_id, job.revision, job.attempt) == (new.id, 1, 0)
+
+
+def test_two_vaults_in_one_table_see_nothing_of_each_other(table: Table, hand: Hand) -> None:
+    other = hand_on(table)
+    mine = deeds.remember(hand, "tea")
+
+    assert deeds.remember(other, "tea").id != mine.id
+    assert other.store.read([mine.id]) == {}
+    assert len(other.store.audit().items) == 1
+
+
+def test_opening_a_vault_again_leaves_it_alone(table: Table, hand: Hand) -> None:
+    deeds.remember(hand, "tea")
+    again = hand_on(table, hand.vault)
+
+    assert contents(again) == ["tea"]
+    assert again.store.head() == hand.store.head()
+
+
+def test_a_vault_has_a_name_that_cannot_reach_into_another(table: Table) -> None:
+    with pytest.raises(Invalid):
+        hand_on(table, "a#G#b")
+
+
+# ---- deciding
+
+
+def test_a_text_is_remembered_once_however_it_is_spelled(hand: Hand) -> None:
+    first = deeds.remember(hand, "Tea, not coffee")
+
+    with pytest.raises(Duplicate) as told:
+        deeds.remember(hand, "tea,  NOT coffee")
+    assert told.value.memory_id == first.id
+
+
+def test_superseding_is_one_step(hand: Hand) -> None:
+    old = deeds.remember(hand, "Lives in Berlin")
+    deeds.remember(hand, "Lives in Munich", supersedes=old.id)
+
+    assert contents(hand, Status.ACTIVE) == ["Lives in Munich"]
+    assert contents(hand, Status.SUPERSEDED) == ["Lives in Berlin"]
+
+
+def test_what_was_true_once_is_the_same_memory_when_it_is_true_again(hand: Hand) -> None:
+    berlin = deeds.remember(hand, "Lives in Berlin")
+    munich = deeds.remember(hand, "Lives in Munich", supersedes=berlin.id)
+    again = deeds.remember(hand, "lives in Berlin", supersedes=munich.id)
+
+    assert again.id == berlin.id
+    assert contents(hand, Status.ACTIVE) == ["lives in Berlin"]
+
+
+def test_a_stale_edit_changes_nothing_and_is_told_what_is_there(hand: Hand) -> None:
+    new = deeds.remember(hand, "Age 41")
+    now = deeds.edit(hand, new.id, "Age 42", revision=1)
+
+    with pytest.raises(Conflict) as told:
+        deeds.edit(hand, new.id, "Age 43", revision=1)
+    assert told.value.current == now
+    assert deeds.remember(hand, "Age 41").id != new.id
+
+
+def test_a_change_on_moved_ground_is_contended_and_leaves_no_trace(hand: Hand) -> None:
+    new = deeds.remember(hand, "tea")
+    look = hand.store.look(memories=[new.id], identities=[identity_of("milk")])
+    late = replace(new, content="milk", revision=2)
+    deeds.edit(hand, new.id, "green tea", revision=1)
+    before = hand.store.position()
+
+    change = Change(audit=hand.audit("edit", new.id), put=(Put(memory=late, was=new),))
+    with pytest.raises(Contended):
+        hand.store.commit(change, seen=look)
+    assert hand.store.position() == before
+    assert contents(hand) == ["green tea"]
+
+
+def test_a_moved_gate_does_not_unsettle_a_decision(hand: Hand) -> None:
+    look = hand.store.look(identities=[identity_of("tea")])
+    for n in range(20):  # some of them through the very gate that was looked at
+        change = Change(audit=hand.audit("note", str(n)))
+        hand.store.commit(change, seen=replace(hand.store.look(), gate=_gate(hand, look)))
+
+    change = Change(audit=hand.audit("note", "late"))
+    hand.store.commit(change, seen=look)
+    assert hand.store.audit_faults() == []
+    assert sum(hand.store.position().counts) == 21
+
+
+def _gate(hand: Hand, of: object) -> model.Gate:
+    """The gate looked at, as it is now."""
+    assert isinstance(of, deeds.Look)
+    while True:
+        gate = hand.store.look().gate
+        if gate.number == of.gate.number:
+            return gate
+
+
+def test_proposals_wait_for_the_owner(reviewing: Hand) -> None:
+    tea, coffee = (deeds.remember(reviewing, text) for text in ("tea", "coffee"))
+    assert contents(reviewing, Status.PROPOSED) == ["tea", "coffee"]
+
+    deeds.approve(reviewing, tea.id)
+    deeds.reject(reviewing, coffee.id)
+    assert contents(reviewing, Status.PROPOSED) == []
+    assert contents(reviewing, Status.ACTIVE) == ["tea"]
+    assert contents(reviewing, Status.REJECTED) == ["coffee"]
+    with pytest.raises(Excluded):
+        deeds.remember(reviewing, "Coffee")
+    with pytest.raises(WrongState):
+        deeds.approve(reviewing, coffee.id)
+
+
+def test_an_exclusion_says_who_and_when_and_names_a_rejected_memory(reviewing: Hand) -> None:
+    tea, milk = (deeds.remember(reviewing, text) for text in ("tea", "milk"))
+    rejected = deeds.reject(reviewing, tea.id)
+    deeds.forget(reviewing, milk.id)
+
+    (first, rejection), (second, forgotten) = reviewing.store.exclusions().items
+    assert (first, second) == (identity_of("tea"), identity_of("milk"))
+    assert rejection == Exclusion(at=rejected.since, by="owner", of=tea.id)
+    assert forgotten.of == ""
+    assert reviewing.store.look(identities=[first]).holdings == {first: rejection}
+
+
+def test_a_lifted_exclusion_lets_the_text_in_again(hand: Hand) -> None:
+    deeds.forget(hand, deeds.remember(hand, "tea").id)
+    look = hand.store.look(identities=[identity_of("tea")])
+    lift = Claim(identity=identity_of("tea"), seen=look.holdings[identity_of("tea")], now=None)
+    hand.store.commit(Change(audit=hand.audit("lift", "tea"), claims=(lift,)), seen=look)
+
+    assert hand.store.exclusions().items == ()
+    deeds.remember(hand, "tea")
+    fits(*_place(hand))
+
+
+def _place(hand: Hand) -> tuple[Table, str]:
+    return hand.table, partition_of(hand)
+
+
+def test_a_forgotten_text_is_nowhere_in_the_table_and_stays_out(hand: Hand) -> None:
+    new = deeds.remember(hand, "once it was Kim")
+    deeds.edit(hand, new.id, "ex: Kim", revision=1)
+    deeds.forget(hand, new.id)
+
+    assert contents(hand) == []
+    assert hand.store.embeddings([new.id]) == {}
+    table, pk = _place(hand)
+    lying = [repr(dict(item)) for kind in KINDS for item in everything(table, pk, kind).values()]
+    assert lying
+    assert not [one for one in lying if "Kim" in one]
+    with pytest.raises(Excluded):
+        deeds.remember(hand, "EX: kim")
+    assert deeds.import_one(hand, "bat_1", 0, "Ex: Kim") == Skipped(reason=SkipReason.EXCLUDED)
+
+
+KINDS = ("M", "E", "I", "L", "X", "B", "BM", "BO", "J", "A", "R")
+
+
+def test_a_request_is_answered_as_the_first_time(hand: Hand) -> None:
+    first = deeds.remember(hand, "tea", request="r1 \udcff" * 300)
+
+    assert deeds.remember(hand, "tea", request="r1 \udcff" * 300) == first
+    with pytest.raises(RequestIdReused):
+        deeds.remember(hand, "milk", request="r1 \udcff" * 300)
+
+
+def test_an_expired_request_is_free_again(hand: Hand) -> None:
+    deeds.remember(hand, "tea", request="r1")
+    late = replace(hand, clock=lambda: LATER)
+    late = replace(late, store=ItemMemoryStore(hand.table, hand.vault, clock=late.clock))
+
+    assert deeds.remember(late, "milk", request="r1").content == "milk"
+    with pytest.raises(RequestIdReused):
+        deeds.remember(late, "tea", request="r1")
+
+
+def test_an_id_that_no_memory_can_have_names_none(hand: Hand) -> None:
+    odd = ["", "mem#1", "x" * 2000, "\udcff", "a b", "M#mem_1"]
+
+    assert hand.store.read(odd) == {}
+    assert hand.store.embeddings(odd) == {}
+    assert hand.store.look(memories=odd, batch="b#1").memories == {}
+    assert hand.store.memories(batch="b#1").items == ()
+
+
+def test_a_change_of_more_actions_than_a_transaction_is_refused_whole(hand: Hand) -> None:
+    look = hand.store.look()
+    made = tuple(_simple(hand, f"mem_{n}") for n in range(50))
+    change = Change(audit=hand.audit("import", "x"), put=made)
+
+    with pytest.raises(ValueError, match="102"):
+        hand.store.commit(change, seen=look)
+    hand.store.commit(replace(change, put=made[:49]), seen=look)
+    assert len(contents(hand)) == 49
+
+
+def _simple(hand: Hand, memory_id: str) -> Put:
+    at = hand.clock()
+    memory = Memory(
+        id=memory_id,
+        content=memory_id,
+        status=Status.ACTIVE,
+        created_at=at,
+        updated_at=at,
+        since=at,
+        actor="owner",
+    )
+    return Put(memory=memory)
+
+
+def test_a_memory_that_outgrew_its_item_is_refused_everywhere(hand: Hand) -> None:
+    new = deeds.remember(hand, "tea")
+    look = hand.store.look(memories=[new.id])
+    long = Earlier(content="犬" * 140_000, replaced_by="owner", replaced_at=hand.clock())
+    put = Put(memory=replace(new, history=(long,), revision=2), was=new)
+
+    with pytest.raises(TooLarge):
+        hand.store.commit(Change(audit=hand.audit("edit", new.id), put=(put,)), seen=look)
+    assert hand.store.read([new.id]) == {new.id: new}
+
+
+def test_a_batch_that_moved_on_is_contended(hand: Hand) -> None:
+    deeds.import_one(hand, "bat_1", 0, "tea")
+    look = hand.store.look(batch="bat_1")
+    assert look.batch
+    deeds.import_one(hand, "bat_1", 1, "milk")
+    cancelled = replace(look.batch, state=BatchState.CANCELLED, revision=2)
+    audit = hand.audit("cancel", "bat_1")
+
+    with pytest.raises(Contended):
+        hand.store.commit(Change(audit=audit, batch=cancelled, batch_was=look.batch), seen=look)
+    with pytest.raises(Contended):
+        hand.store.commit(Change(audit=audit, batch=cancelled), seen=look)
+
+
+def test_two_requests_with_one_key_are_not_both_done(hand: Hand) -> None:
+    look = hand.store.look(receipt="r1")
+    told = Receipt(key="r1", fingerprint="f", result="mem_1", expires=LATER)
+    hand.store.commit(Change(audit=hand.audit("note", "1"), receipt=told), seen=look)
+
+    with pytest.raises(Contended):
+        hand.store.commit(Change(audit=hand.audit("note", "2"), receipt=told), seen=look)
+    assert hand.store.look(receipt="r1").receipt == told
+
+
+def test_two_undos_that_begin_at_once_do_not_show_each_other_again(hand: Hand) -> None:
+    look = hand.store.look()
+    hand.store.commit(Change(audit=hand.audit("undo", "1"), hidden=("bat_1",)), seen=look)
+
+    with pytest.raises(Contended):
+        hand.store.commit(Change(audit=hand.audit("undo", "2"), hidden=("bat_2",)), seen=look)
+    assert hand.store.head().hidden == ("bat_1",)
+
+
+def test_an_exclusion_made_anew_is_not_the_one_that_was_seen(hand: Hand) -> None:
+    tea = identity_of("tea")
+    deeds.forget(hand, deeds.remember(hand, "tea").id)
+    look = hand.store.look(identities=[tea])
+    seen = look.holdings[tea]
+    newer = Claim(identity=tea, seen=seen, now=Exclusion(at=hand.clock(), by="owner"))
+    hand.store.commit(Change(audit=hand.audit("note", ""), claims=(newer,)), seen=look)
+    lift = Claim(identity=tea, seen=seen, now=None)
+    check = Claim(identity=tea, seen=seen, now=seen)
+
+    for claim in (lift, check):
+        with pytest.raises(Contended):
+            hand.store.commit(Change(audit=hand.audit("lift", ""), claims=(claim,)), seen=look)
+    fits(*_place(hand))
+
+
+def test_a_change_that_names_one_thing_twice_is_refused(hand: Hand) -> None:
+    twice = Claim(identity=identity_of("tea"), seen=None, now=Held("mem_1"))
+
+    change, look = Change(audit=hand.audit("note", ""), claims=(twice, twice)), hand.store.look()
+    with pytest.raises(ValueError, match="twice"):
+        hand.store.commit(change, seen=look)
+
+
+# ---- lists
+
+
+def test_pages_are_whole_and_nothing_is_listed_twice_while_things_go(hand: Hand) -> None:
+    texts = [f"fact {n:02}" for n in range(23)]
+    for text in texts:
+        deeds.remember(hand, text)
+
+    page = hand.store.memories(limit=10)
+    found = list(page.items)
+    while page.next:
+        deeds.forget(hand, found[-1].id)  # the very place of the cursor
+        page = hand.store.memories(limit=10, cursor=page.next)
+        found += page.items
+    assert [memory.content for memory in found] == texts
+
+
+def test_a_page_goes_on_past_what_it_leaves_out(hand: Hand) -> None:
+    old = [deeds.remember(hand, f"fact {n:02}") for n in range(12)]
+    for n in range(1, 11):
+        deeds.remember(hand, f"newer {n:02}", supersedes=old[n].id)
+    active = ["fact 00", "fact 11", *(f"newer {n:02}" for n in range(1, 11))]
+
+    assert [len(one.items) for one in _pages(hand, limit=5)] == [5, 5, 2]
+    found = listed(lambda cursor: hand.store.memories(status=Status.ACTIVE, cursor=cursor, limit=5))
+    assert [memory.content for memory in found] == active
+
+
+def _pages(hand: Hand, *, limit: int) -> list[model.Page[Memory]]:
+    pages = [hand.store.memories(status=Status.ACTIVE, limit=limit)]
+    while pages[-1].next:
+        cursor = pages[-1].next
+        pages.append(hand.store.memories(status=Status.ACTIVE, cursor=cursor, limit=limit))
+    return pages
+
+
+def test_a_full_last_page_says_that_it_is_the_last(hand: Hand) -> None:
+    for n in range(4):
+        deeds.remember(hand, f"fact {n}")
+
+    assert hand.store.memories(limit=2).next != ""
+    assert hand.store.memories(limit=4).next == ""
+
+
+def test_what_is_not_active_is_listed_in_the_order_it_became_so(hand: Hand) -> None:
+    first, second = deeds.remember(hand, "first"), deeds.remember(hand, "second")
+    deeds.remember(hand, "instead of second", supersedes=second.id)
+    deeds.remember(hand, "instead of first", supersedes=first.id)
+
+    assert contents(hand, Status.SUPERSEDED) == ["second", "first"]
+
+
+def test_a_marker_read_before_its_memory_changed_lists_nothing(hand: Hand) -> None:
+    old = deeds.remember(hand, "tea")
+    deeds.remember(hand, "milk", supersedes=old.id)
+    deeds.forget(hand, deeds.remember(hand, "wine").id)
+    table, pk = _place(hand)
+    table.load(
+        {"pk": pk, "sk": name}
+        for name in (
+            f"L#superseded#2020-01-01T00:00:00.000Z#{old.id}",
+            "L#superseded#2020-01-01T00:00:00.000Z#mem_gone",
+            f"X#2020-01-01T00:00:00.000Z#{identity_of('wine')}",
+            f"X#2020-01-01T00:00:00.000Z#{identity_of('milk')}",
+        )
+    )
+
+    assert contents(hand, Status.SUPERSEDED) == ["tea"]
+    assert len(hand.store.exclusions().items) == 1
+
+
+def test_a_cursor_is_good_for_its_own_list_only(table: Table, hand: Hand) -> None:
+    for n in range(3):
+        deeds.import_one(hand, "bat_1", n, f"fact {n}")
+        deeds.import_one(hand, "bat_2", n, f"other {n}")
+    cursor = hand.store.memories(limit=1).next
+    tampered = cursor[:-1] + ("A" if cursor[-1] != "A" else "B")
+    other = hand_on(table).store
+
+    refused: list[Callable[[], object]] = [
+        lambda: hand.store.memories(cursor=tampered),
+        lambda: hand.store.memories(cursor=cursor + "="),
+        lambda: hand.store.memories(cursor="not a cursor"),
+        lambda: hand.store.memories(cursor="é"),
+        lambda: hand.store.memories(cursor="A" * 5),
+        lambda: hand.store.memories(status=Status.ACTIVE, cursor=cursor),
+        lambda: hand.store.memories(batch="bat_1", cursor=cursor),
+        lambda: hand.store.audit(cursor=cursor),
+        lambda: other.memories(cursor=cursor),
+        lambda: hand.store.outcomes(
+            "bat_2", cursor=hand.store.outcomes("bat_1", limit=1).next, limit=1
+        ),
+    ]
+    for call in refused:
+        with pytest.raises(Invalid) as told:
+            call()
+        assert told.value.param == "cursor"
+    assert cursor.isascii()
+    assert cursor.replace("-", "").replace("_", "").isalnum()
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1001])
+def test_a_page_has_a_sensible_size(hand: Hand, limit: int) -> None:
+    for call in (hand.store.memories, hand.store.audit, hand.store.batches):
+        with pytest.raises(Invalid):
+            call(limit=limit)
+
+
+# ---- what was brought in
+
+
+def test_an_undone_import_is_gone_but_for_what_the_owner_touched(hand: Hand) -> None:
+    for n in range(40):
+        deeds.import_one(hand, "bat_1", n, f"item {n % 38}")
+    kept = hand.store.memories(batch="bat_1").items[3]
+    deeds.edit(hand, kept.id, "mine now", revision=1)
+
+    assert deeds.undo(hand, "bat_1") == 37
+    assert deeds.undo(hand, "bat_1") == 37
+    assert contents(hand) == ["mine now"]
+    assert hand.store.head().hidden == ()
+    assert deeds.remember(hand, "item 7").content == "item 7"
+    fits(*_place(hand))
+
+
+def test_an_undo_of_sixteen_proposals_fits_into_one_commit(reviewing: Hand) -> None:
+    for n in range(16):
+        deeds.import_one(reviewing, "bat_1", n, f"item {n}")
+
+    assert deeds.undo(reviewing, "bat_1") == 16
+    assert contents(reviewing) == []
+
+
+def test_what_an_undo_hides_is_in_no_answer(hand: Hand) -> None:
+    for n in range(3):
+        deeds.import_one(hand, "bat_1", n, f"item {n}")
+    deeds.remember(hand, "stays")
+    ids = [memory.id for memory in hand.store.memories(batch="bat_1").items]
+    look = hand.store.look(batch="bat_1")
+    assert look.batch
+    now = replace(look.batch, state=BatchState.UNDOING, revision=look.batch.revision + 1)
+    intent = Change(
+        audit=hand.audit("undo", "bat_1"), batch=now, batch_was=look.batch, hidden=("bat_1",)
+    )
+    hand.store.commit(intent, seen=look)
+
+    assert contents(hand) == ["stays"]
+    assert contents(hand, batch="bat_1") == []
+    assert hand.store.read(ids) == {}
+    assert hand.store.embeddings(ids) == {}
+    assert hand.store.look(memories=ids).memories == {}
+    assert set(hand.store.read(ids, hidden=True)) == set(ids)
+    assert hand.store.members("bat_1", after="", limit=9) == (ids, False)
+
+
+def test_members_of_an_import_come_in_chunks(hand: Hand) -> None:
+    for n in range(5):
+        deeds.import_one(hand, "bat_1", n, f"item {n}")
+    ids = [memory.id for memory in hand.store.memories(batch="bat_1").items]
+
+    assert hand.store.members("bat_1", after="", limit=2) == (ids[:2], True)
+    assert hand.store.members("bat_1", after=ids[1], limit=3) == (ids[2:], False)
+    assert hand.store.members("bat_none", after="", limit=3) == ([], False)
+
+
+def test_outcomes_come_by_position(hand: Hand) -> None:
+    for n in range(12):
+        deeds.import_one(hand, "bat_1", n, f"item {n // 2}")
+
+    found = listed(lambda cursor: hand.store.outcomes("bat_1", cursor=cursor, limit=5))
+    assert [position for position, _ in found] == list(range(12))
+    stored, skipped = found[0][1], found[1][1]
+    assert isinstance(stored, Stored)
+    assert skipped == Skipped(reason=SkipReason.DUPLICATE, by=stored.memory_id)
+    assert hand.store.read([stored.memory_id])[stored.memory_id].content == "item 0"
+
+
+def test_a_text_of_an_import_has_one_outcome(hand: Hand) -> None:
+    deeds.import_one(hand, "bat_1", 0, "tea")
+    look = hand.store.look(batch="bat_1")
+    assert look.batch
+    again = Change(
+        audit=hand.audit("import", "bat_1"),
+        batch=replace(look.batch, revision=2, skipped=1),
+        batch_was=look.batch,
+        outcomes={0: Skipped(reason=SkipReason.EMPTY)},
+    )
+
+    with pytest.raises(Contended):
+        hand.store.commit(again, seen=look)
+
+
+def test_batches_come_newest_first(hand: Hand) -> None:
+    for n in range(5):
+        deeds.import_one(hand, f"bat_{n}", 0, f"item {n}")
+
+    found = listed(lambda cursor: hand.store.batches(cursor=cursor, limit=2))
+    assert [batch.id for batch in found] == ["bat_4", "bat_3", "bat_2", "bat_1", "bat_0"]
+
+
+def test_a_batch_comes_back_as_it_went_in(hand: Hand) -> None:
+    at = hand.clock()
+    batch = Batch(
+        id="bat_1",
+        state=BatchState.RECEIVING,
+        actor="mcp:Claude",
+        created_at=at,
+        updated_at=at,
+        source="chatgpt.zip",
+        total=9,
+        keyword_only=True,
+        propose=True,
+        cursor="mem_1",
+    )
+    change = Change(audit=hand.audit("import", "bat_1"), batch=batch)
+    hand.store.commit(change, seen=hand.store.look())
+
+    assert hand.store.look(batch="bat_1").batch == batch
+
+
+def test_the_texts_of_an_import_wait_their_turn_in_order(hand: Hand) -> None:
+    brought = [
+        ImportItem(
+            content=f"{n} " + "犬\udcff" * (n % 7) * 900,
+            type=MemoryType.FACT,
+            source_date=date(2020, 1, 1),
+            tags=("a",),
+            refused=SkipReason.INVALID if n % 5 == 0 else None,
+        )
+        for n in range(120)
+    ]
+    hand.store.put_items("bat_1", start=0, items=brought[:50])
+    hand.store.put_items("bat_1", start=50, items=brought[50:])
+    hand.store.put_items("bat_2", start=0, items=brought[:3])
+
+    assert list(hand.store.items("bat_1", start=0, limit=1000)) == brought
+    assert list(hand.store.items("bat_1", start=47, limit=9)) == brought[47:56]
+    assert list(hand.store.items("bat_1", start=119, limit=9)) == brought[119:]
+    assert list(hand.store.items("bat_1", start=120, limit=9)) == []
+
+    hand.store.drop_items("bat_1")
+    assert list(hand.store.items("bat_1", start=0, limit=9)) == []
+    assert len(hand.store.items("bat_2", start=0, limit=9)) == 3
+
+
+def test_texts_written_down_again_after_a_crash_are_the_same_texts(hand: Hand) -> None:
+    brought = [ImportItem(content=f"item {n}") for n in range(30)]
+    hand.store.put_items("bat_1", start=0, items=brought[:20])
+    hand.store.put_items("bat_1", start=10, items=brought[10:])
+    hand.store.put_items("bat_1", start=40, items=brought[:5])
+
+    assert list(hand.store.items("bat_1", start=5, limit=1000)) == brought[5:], "up to the gap"
+
+
+def test_a_text_too_long_to_wait_is_refused_before_any_is_written(hand: Hand) -> None:
+    brought = [ImportItem(content="tea"), ImportItem(content="x" * 400_000)]
+
+    with pytest.raises(TooLarge):
+        hand.store.put_items("bat_1", start=0, items=brought)
+    assert list(hand.store.items("bat_1", start=0, limit=9)) == []
+
+
+# ---- the index queue
+
+
+def test_a_job_is_taken_once_and_a_newer_revision_keeps_its_own(hand: Hand) -> None:
+    new = deeds.remember(hand, "tea")
+    (job,) = hand.store.jobs(due=LATER, limit=9)
+    taken = hand.store.take(job, until=LATER)
+    assert taken
+    assert hand.store.take(job, until=LATER) is None
+    assert hand.store.jobs(due=LATER - timedelta(days=1), limit=9) == []
+
+    deeds.edit(hand, new.id, "green tea", revision=1)
+    hand.store.finish([taken])
+    assert [one.revision for one in hand.store.jobs(due=LATER, limit=9)] == [2]
+
+
+def test_many_jobs_are_finished_at_once_save_those_that_changed(hand: Hand) -> None:
+    for n in range(103):
+        deeds.import_one(hand, "bat_1", n, f"item {n}")
+    jobs = hand.store.jobs(due=LATER, limit=1000)
+    assert len(jobs) == 103
+    deeds.edit(hand, jobs[50].memory_id, "changed", revision=1)
+    deeds.forget(hand, jobs[102].memory_id)
+
+    hand.store.finish([*jobs, jobs[0]])
+    hand.store.finish([])
+    left = {job.memory_id: job.revision for job in hand.store.jobs(due=LATER, limit=1000)}
+    assert left == {jobs[50].memory_id: 2, jobs[102].memory_id: 2}
+
+
+def test_only_so_many_jobs_are_given_as_were_asked_for(hand: Hand) -> None:
+    for n in range(5):
+        deeds.remember(hand, f"fact {n}")
+
+    assert len(hand.store.jobs(due=LATER, limit=3)) == 3
+
+
+def test_an_embedding_of_another_revision_is_not_kept(hand: Hand) -> None:
+    new = deeds.remember(hand, "tea")
+    deeds.edit(hand, new.id, "milk", revision=1)
+
+    assert not hand.store.keep_embedding(deeds.embedding(new.id, "tea"), revision=1)
+    assert hand.store.embeddings([new.id])[new.id] == deeds.embedding(new.id, "milk")
+    deeds.forget(hand, new.id)
+    assert not hand.store.keep_embedding(deeds.embedding(new.id, "milk"), revision=2)
+    assert everything(hand.table, partition_of(hand), "E") == {}
+
+
+# ---- what has happened
+
+
+def test_the_audit_comes_newest_first_and_says_who_did_what(hand: Hand) -> None:
+    for n in range(7):
+        deeds.remember(hand, f"fact {n}")
+    newest = hand.audit("note", "vault", "mem_x")
+    newest = replace(newest, grant="grt_1", actor="mcp:Claude")
+    hand.store.commit(Change(audit=newest), seen=hand.store.look())
+
+    found = listed(lambda cursor: hand.store.audit(cursor=cursor, limit=3))
+    assert found[0] == newest
+    assert [entry.verb for entry in found] == ["note", *["remember"] * 7]
+    assert found == sorted(found, key=lambda entry: entry.at, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "tampered",
+    [{"actor": "nobody"}, {"touched": '["mem_x"]'}, {"grant": "grt_x"}, {"place": 99}],
+    ids=str,
+)
+def test_an_altered_audit_entry_shows(hand: Hand, tampered: Item) -> None:
+    for n in range(40):
+        deeds.remember(hand, f"fact {n}")
+    assert hand.store.audit_faults() == []
+    entry = list(everything(*_place(hand), "A").values())[7]
+
+    hand.table.load([{**entry, **tampered}])
+    (fault,) = hand.store.audit_faults()
+    assert f"chain {entry['chain']} " in fault
+    hand.table.load([entry])
+    assert hand.store.audit_faults() == []
+
+
+def test_a_removed_audit_entry_shows_at_any_place(hand: Hand) -> None:
+    for n in range(40):
+        deeds.remember(hand, f"fact {n}")
+    table, pk = _place(hand)
+    entries = list(everything(table, pk, "A").values())
+
+    for entry in (entries[0], entries[20], entries[-1]):
+        table.drop([(pk, str(entry["sk"]))])
+        assert len(hand.store.audit_faults()) == 1
+        table.load([entry])
+
+
+def test_a_chain_cut_by_retention_is_whole_from_its_cut_on(hand: Hand) -> None:
+    for n in range(60):
+        deeds.remember(hand, f"fact {n}")
+    since = hand.store.position()
+    table, pk = _place(hand)
+    entry = next(one for one in everything(table, pk, "A").values() if one["place"] == 2)
+    _cut(hand, entry)
+
+    assert hand.store.audit_faults() == [], "what lies below a cut may still lie there"
+    table.drop([(pk, str(entry["sk"]))])
+    assert hand.store.audit_faults() == []
+    assert hand.store.changes(since) == (since, frozenset())
+    before = Position(generation=since.generation, counts=(0,) * 16)
+    assert hand.store.changes(before) is None
+
+
+def _cut(hand: Hand, at: Item) -> None:
+    number = int(at["chain"])
+    key = (layout.partition(hand.vault), layout.gate_name(number))
+    gate = hand.table.get([key])[key]
+    hand.table.load([{**gate, "cut_count": at["place"], "cut_hash": at["hash"]}])
+
+
+def test_an_index_that_follows_the_changes_misses_nothing(hand: Hand) -> None:
+    start = since = hand.store.position()
+    assert hand.store.changes(since) == (since, frozenset())
+    known: set[str] = set()
+    for n in range(30):
+        deeds.remember(hand, f"fact {n}")
+        if n % 7 == 0:
+            found = hand.store.changes(since)
+            assert found
+            since, touched = found
+            known |= touched
+    old = hand.store.memories().items[0]
+    new = deeds.remember(hand, "instead", supersedes=old.id)
+
+    assert {old.id, new.id} <= touched_since(hand, since)
+    everyone = {memory.id for memory in hand.store.memories().items}
+    assert known | touched_since(hand, since) == everyone
+    assert touched_since(hand, start) == everyone
+
+
+def test_a_moment_that_the_vault_has_not_had_means_reading_all_again(hand: Hand) -> None:
+    deeds.remember(hand, "tea")
+    now = hand.store.position()
+
+    assert hand.store.changes(replace(now, generation="gen_other")) is None
+    assert hand.store.changes(replace(now, counts=(*now.counts[:-1], 99))) is None
+    assert hand.store.changes(replace(now, counts=now.counts[:-1])) is None
+
+
+def test_changes_are_found_when_a_clock_was_set_back(hand: Hand) -> None:
+    for n in range(105):  # more than is read before an entry is thought late
+        deeds.import_one(hand, "bat_1", n, f"item {n}")
+    since = hand.store.position()
+    early = replace(hand, clock=lambda: datetime(2001, 1, 1, tzinfo=UTC))
+    new = deeds.remember(early, "tea")
+
+    found = hand.store.changes(since)
+    assert found == (hand.store.position(), frozenset({new.id}))
+
+
+class Overtaken(Through):
+    """Whenever the gates have been read, somebody commits."""
+
+    act: Callable[[], object] | None = None
+
+    def page(self, pk: str, prefix: str, *, after: str, limit: int, newest: bool = False) -> Page:
+        page = self.table.page(pk, prefix, after=after, limit=limit, newest=newest)
+        if prefix == "GATE#" and self.act:
+            self.act()
+        return page
+
+
+def test_commits_while_the_audit_is_verified_are_no_faults(hand: Hand) -> None:
+    door = Overtaken(hand.table)
+    reader = ItemMemoryStore(door, hand.vault, clock=hand.clock, settling=0.0)
+    start = reader.position()
+
+    def note() -> None:
+        change = Change(audit=hand.audit("note", "", hand.audit("x", "").id))
+        hand.store.commit(change, seen=hand.store.look())
+
+    door.act = note
+    assert reader.audit_faults() == []
+    found = reader.changes(start)
+    assert found
+    assert sum(found[0].counts) == 1, "what is younger than the gates comes next time"
+    assert len(found[1]) == 1
+
+
+class Late(Through):
+    """One audit entry cannot be seen yet."""
+
+    hidden: str = ""
+
+    def page(self, pk: str, prefix: str, *, after: str, limit: int, newest: bool = False) -> Page:
+        page = self.table.page(pk, prefix, after=after, limit=limit, newest=newest)
+        items = [item for item in page.items if self.hidden not in str(item["sk"]).split("#")]
+        return Page(items, page.more)
+
+
+def test_a_change_that_cannot_be_seen_yet_comes_the_next_time(hand: Hand) -> None:
+    late = Late(hand.table)
+    reader = ItemMemoryStore(late, hand.vault, clock=hand.clock, settling=0.0)
+    start = reader.position()
+    for n in range(40):
+        deeds.remember(hand, f"fact {n}")
+    everyone = touched_since(hand, start)
+    unseen = hand.store.audit(limit=20).items[-1]
+    late.hidden = unseen.id
+
+    found = reader.changes(start)
+    assert found
+    reached, first = found
+    assert first == everyone - {unseen.subject}
+    assert reached != reader.position()
+    late.hidden = ""
+    found = reader.changes(reached)
+    assert found
+    assert found[0] == reader.position()
+    assert unseen.subject in found[1]
+
+
+# ---- guide, settings, profiles
+
+
+def test_settings_are_changed_over_what_was_seen(hand: Hand) -> None:
+    assert hand.store.settings() == Settings()
+    auto = Settings(approval_mode=ApprovalMode.AUTO, revision=1)
+    look = hand.store.look()
+    change = Change(audit=hand.audit("settings", ""), settings=auto)
+    hand.store.commit(change, seen=look)
+
+    assert hand.store.settings() == auto
+    assert hand.store.look().settings == auto
+    with pytest.raises(Contended):
+        hand.store.commit(replace(change, audit=hand.audit("settings", "")), seen=look)
+    second = replace(auto, recall_limit=3, revision=2)
+    hand.store.commit(Change(audit=hand.audit("settings", ""), settings=second), seen=look)
+    assert hand.store.settings() == second
+    change = Change(audit=hand.audit("settings", ""), settings=replace(second, revision=4))
+    with pytest.raises(Contended):
+        hand.store.commit(change, seen=look)
+
+
+def test_guide_versions_come_newest_first_and_each_number_once(hand: Hand) -> None:
+    for number in range(1, 12):
+        guide = GuideVersion(number=number, content=f"v{number}", at=hand.clock(), actor="owner")
+        change = Change(audit=hand.audit("guide", str(number)), guide=guide)
+        hand.store.commit(change, seen=hand.store.look())
+
+    found = listed(lambda cursor: hand.store.guide_versions(cursor=cursor, limit=4))
+    assert [version.number for version in found] == list(range(11, 0, -1))
+    taken = Change(audit=hand.audit("guide", "5"), guide=replace(found[0], number=5))
+    with pytest.raises(Contended):
+        hand.store.commit(taken, seen=hand.store.look())
+
+
+def test_a_profile_comes_back_as_it_went_in(hand: Hand) -> None:
+    profile = Profile(
+        model="org/model#v1",
+        dims=384,
+        mu={"": 0.7125, "han": 0.5},
+        covers=frozenset({"latin", "han"}),
+        calibrated=True,
+        measured_at=hand.clock(),
+    )
+    assert hand.store.profile("org/model#v1") is None
+    hand.store.keep_profile(profile)
+    assert hand.store.profile("org/model#v1") == profile
+    hand.store.keep_profile(replace(profile, dims=512))
+    assert hand.store.profile("org/model#v1") == replace(profile, dims=512)

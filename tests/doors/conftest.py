@@ -1,0 +1,109 @@
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from keeproom.api import build_app
+from keeproom.aws.memory_store import DynamoTable
+from keeproom.clock import utc_now
+from keeproom.engines.item_store.store import ItemMemoryStore
+from keeproom.local import memory_store
+from keeproom.vault.vault import Vault
+from tests.dynamo.paper import PaperClient
+from tests.embedders import WordEmbedder
+from tests.http import client_of
+from tests.vaults import vault_on
+
+OWNER = "owner@localhost"
+PLACES = ["sqlite", "dynamodb"]
+SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+@pytest.fixture(scope="session")
+def place() -> str:
+    """Where vaults lie, one of `PLACES`; a module may ask for every one."""
+    return "sqlite"
+
+
+def store_in(place: str, folder: Path) -> ItemMemoryStore:
+    if place == "sqlite":
+        return memory_store.open(folder / "vault.db")
+    return ItemMemoryStore(DynamoTable(PaperClient(), "vault"), "personal", clock=utc_now)
+
+
+@pytest.fixture
+def store(place: str, tmp_path: Path) -> Iterator[ItemMemoryStore]:
+    with closing(store_in(place, tmp_path)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def embedder() -> WordEmbedder:
+    return WordEmbedder()
+
+
+@pytest.fixture
+def vault(store: ItemMemoryStore, embedder: WordEmbedder) -> Vault:
+    """In review mode, as a new vault is."""
+    return vault_on(store, embedder)
+
+
+@pytest.fixture
+def client(vault: Vault) -> Iterator[httpx.Client]:
+    with client_of(build_app(vault, owner=OWNER)) as opened:
+        yield opened
+
+
+@contextmanager
+def client_in(folder: Path, place: str = "sqlite") -> Generator[httpx.Client]:
+    """The same, for tests that share a vault because they must leave it as it is."""
+    with closing(store_in(place, folder)) as store:
+        app = build_app(vault_on(store, WordEmbedder()), owner=OWNER)
+        with client_of(app) as opened:
+            yield opened
+
+
+@pytest.fixture
+def auto(client: httpx.Client) -> httpx.Client:
+    """The same vault, where what is remembered takes effect at once."""
+    assert client.put("/api/settings", json={"approval_mode": "auto"}).status_code == 200
+    return client
+
+
+@pytest.fixture(scope="module")
+def folder(place: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp(place)
+
+
+@pytest.fixture(scope="module")
+def shared(place: str, folder: Path) -> Iterator[httpx.Client]:
+    with client_in(folder, place) as client:
+        yield client
+
+
+@pytest.fixture
+def empty(shared: httpx.Client, folder: Path) -> Iterator[httpx.Client]:
+    """The vault is as empty after the test as it was before it: a refusal leaves no memory, no
+    import and no audit entry, and the secret is in none of its files."""
+    yield shared
+    assert shared.get("/api/memories").json() == {"data": [], "next": None}
+    assert shared.get("/api/batches").json()["data"] == []
+    assert shared.get("/api/audit").json()["data"] == []
+    assert SECRET.encode() not in held(folder)
+
+
+def held(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
+    """In the one form, with a sentence, without a trace."""
+    assert answer.status_code == status, answer.text
+    assert list(answer.json()) == ["error"]
+    error = answer.json()["error"]
+    assert error["message"].endswith(".")
+    assert "Traceback" not in answer.text
+    return error
