@@ -1,22 +1,27 @@
-"""Finding memories: the formula, its constants and where they come from.
-
-score = 0.45 similarity + 0.12 keyword + 1.00 late interaction + 0.20 date, over the sum of the
-weights that apply to the query. Chosen on LoCoMo (categories 1-4, R@10 .724 on dialogue and .678
-on facts, against .650 and .648 for 0.70 similarity + 0.30 keyword) as a compromise with questions
-in five other languages; see docs/evals.md.
-"""
+"""Finding memories."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from enum import StrEnum
+from itertools import batched
 
 from keeproom.errors import Invalid, Unavailable
 from keeproom.vault.dates import NamedDate, date_match, named_dates
+from keeproom.vault.formula import (
+    CLASSIC,
+    DEFAULT,
+    WITHOUT_TOKENS,
+    Formula,
+    Signals,
+    is_found,
+    weighted,
+    whole,
+)
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.kin import is_current
 from keeproom.vault.model import Embedding, Memory, MemoryType, Preset, Status
-from keeproom.vault.ports import Bm25, EncodedQuery, Where
+from keeproom.vault.ports import EncodedQuery, Where
 from keeproom.vault.similarity import calibrated
 from keeproom.vault.text import cleaned
 from keeproom.vault.vault import Vault
@@ -28,43 +33,12 @@ CURRENT = frozenset({Status.ACTIVE, Status.PROPOSED})
 EVER = frozenset(Status)
 # Only near-ties: on a scale where the best hit is about 1, neither moves a clearly better hit.
 FOR_ACTIVE, FOR_RECENT = 0.01, 0.005
+READ_AT_ONCE = 32  # memories: most answers need no second read
 
 
 class RecallMode(StrEnum):
     HYBRID = "hybrid"
     KEYWORD_ONLY = "keyword-only"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Formula:
-    """A memory is found by its meaning at `floor` of similarity (plain cosine where `calibrated` is
-    False) or at `late_floor` of late interaction."""
-
-    similarity: float
-    keyword: float
-    late: float
-    date: float
-    depth: int
-    floor: float
-    bm25: Bm25
-    # With similarity alone, one in ten answers in another language is lost: their questions lie
-    # below the floor of English ones (MRR .81 instead of .85; about three more hits a question).
-    late_floor: float = 0.25
-    calibrated: bool = True
-
-
-DEFAULT = Formula(
-    similarity=0.45, keyword=0.12, late=1.00, date=0.20, depth=100, floor=0.20,
-    bm25=Bm25(k1=0.8, b=0.2),
-)  # fmt: skip
-WITHOUT_TOKENS = Formula(
-    similarity=0.70, keyword=0.30, late=0.0, date=0.15, depth=100, floor=0.20,
-    bm25=Bm25(k1=0.8, b=0.2),
-)  # fmt: skip
-CLASSIC = Formula(
-    similarity=0.75, keyword=0.25, late=0.0, date=0.0, depth=20, floor=0.60,
-    bm25=Bm25(k1=1.2, b=0.75), calibrated=False,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,17 +53,6 @@ class Query:
     until: date | None = None
     include_history: bool = False
     preset: Preset | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
-    """What a score was made of; each 0 to 1, save a similarity below its floor. None: did not
-    apply."""
-
-    similarity: float | None
-    keyword: float
-    late: float | None
-    date: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +82,19 @@ class _Asked:
     where: Where
     limit: int
     formula: Formula
+    whole: float
     terms: Sequence[str]
     dates: tuple[NamedDate, ...]
     encoded: EncodedQuery | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """A candidate of the index."""
+
+    id: str
+    signals: Signals
+    score: float
 
 
 def recall(vault: Vault, query: Query) -> Recalled:
@@ -130,13 +103,12 @@ def recall(vault: Vault, query: Query) -> Recalled:
     or a limit outside 1 to 100."""
     asked = _asked(vault, query)
     catch_up(vault)
-    memories, embeddings = _candidates(vault, asked)
-    ranked = _ranked(vault, asked, memories, embeddings)[: asked.limit]
+    hits, known = _best(vault, asked)
     mode = RecallMode.HYBRID if asked.encoded else RecallMode.KEYWORD_ONLY
     return Recalled(
-        hits=_flagged(vault, ranked, memories),
+        hits=_flagged(vault, hits, known),
         mode=mode,
-        reason="" if ranked else _why_empty(vault, asked),
+        reason="" if hits else _why_empty(vault, asked),
     )
 
 
@@ -153,13 +125,16 @@ def _asked(vault: Vault, query: Query) -> _Asked:
         statuses=EVER if query.include_history else CURRENT,
         types=query.types, tags=query.tags, since=query.since, until=query.until,
     )  # fmt: skip
+    formula = _formula(query.preset or settings.recall_preset, encoded)
+    dates = named_dates(text)
     return _Asked(
         text=text,
         where=where,
         limit=limit,
-        formula=_formula(query.preset or settings.recall_preset, encoded),
+        formula=formula,
+        whole=whole(formula, embedded=encoded is not None, dated=bool(dates)),
         terms=query_terms(text),
-        dates=named_dates(text),
+        dates=dates,
         encoded=encoded,
     )
 
@@ -177,25 +152,17 @@ def _formula(preset: Preset, encoded: EncodedQuery | None) -> Formula:
     return DEFAULT if encoded and encoded.words else WITHOUT_TOKENS
 
 
-def _candidates(vault: Vault, asked: _Asked) -> tuple[dict[str, Memory], Mapping[str, Embedding]]:
-    """The best of both kinds, as the store has them. Asks the index deeper when the store knows
-    some of its answers no more."""
-    eligible: dict[str, Memory] = {}
+def _best(vault: Vault, asked: _Asked) -> tuple[Sequence[Hit], Mapping[str, Memory]]:
+    """The hits to answer with, and the memories read for them. Asks the index deeper when too few
+    are left because the store knows some of its answers no more."""
+    hits, known = list[Hit](), dict[str, Memory]()
     for deeper in (1, 2, 4):
         ids = _proposed_by_index(vault, asked, deeper * asked.formula.depth)
-        found = vault.memories.read(ids)
-        eligible = {
-            one: found[one] for one in ids if one in found and is_eligible(found[one], asked.where)
-        }
-        if len(eligible) == len(ids):
+        scored, embeddings = _scored(vault, asked, ids)
+        hits, known = _ranked(vault, asked, scored, embeddings)
+        if len(hits) >= asked.limit or len(hits) == len(scored):
             break
-    return eligible, _embeddings(vault, eligible) if asked.encoded else {}
-
-
-def _embeddings(vault: Vault, memories: Mapping[str, Memory]) -> dict[str, Embedding]:
-    """Those that are of the memory's text and of the model in use."""
-    found = vault.memories.embeddings(list(memories))
-    return {one: made for one, made in found.items() if is_current(vault, made, memories[one])}
+    return hits[: asked.limit], known
 
 
 def _proposed_by_index(vault: Vault, asked: _Asked, depth: int) -> list[str]:
@@ -217,41 +184,91 @@ def is_eligible(memory: Memory, where: Where) -> bool:
     )
 
 
-def _ranked(
-    vault: Vault,
-    asked: _Asked,
-    memories: Mapping[str, Memory],
-    embeddings: Mapping[str, Embedding],
-) -> list[Hit]:
-    ids = list(memories)
+def _scored(
+    vault: Vault, asked: _Asked, ids: Sequence[str]
+) -> tuple[Sequence[_Scored], Mapping[str, Embedding]]:
+    """Those that are found, best first, and the embeddings of the model in use."""
     strengths = vault.index.strengths(asked.terms, ids, bm25=asked.formula.bm25)
     best = max(strengths, default=0.0) or 1.0
+    embeddings = _embeddings(vault, asked, ids)
     similar, late = _semantic(vault, asked, embeddings)
-    hits: list[Hit] = []
+    dated = _dated(vault, asked, ids)
+    found: list[_Scored] = []
     for one, strength in zip(ids, strengths, strict=True):
         signals = Signals(
             similarity=similar.get(one),
             keyword=strength / best,
             late=late.get(one),
-            date=_dated(asked, memories[one]),
+            date=dated.get(one),
         )
-        if _found(signals, asked.formula):
-            hits.append(Hit(memory=memories[one], score=_score(signals, asked), signals=signals))
-    newest = max((hit.memory.updated_at for hit in hits), default=None)
-
-    def rank(hit: Hit) -> tuple[float, str]:
-        assert newest is not None
-        age = (newest - hit.memory.updated_at).days
-        active = FOR_ACTIVE if hit.memory.status is Status.ACTIVE else 0.0
-        return -(hit.score + active + FOR_RECENT / (1 + age / 30)), hit.memory.id
-
-    return sorted(hits, key=rank)
+        if is_found(signals, asked.formula):
+            found.append(_Scored(one, signals, _score(signals, asked)))
+    return sorted(found, key=lambda one: -one.score), embeddings
 
 
-def _dated(asked: _Asked, memory: Memory) -> float | None:
+def _embeddings(vault: Vault, asked: _Asked, ids: Sequence[str]) -> Mapping[str, Embedding]:
+    if not asked.encoded:
+        return {}
+    found = vault.memories.embeddings(ids)
+    return {one: made for one, made in found.items() if made.model == vault.embedder.model}
+
+
+def _dated(vault: Vault, asked: _Asked, ids: Sequence[str]) -> Mapping[str, float]:
+    """How well each one's date fits; empty for a query that names none."""
     if not asked.dates:
+        return {}
+    return {
+        one: date_match(asked.dates, memory.source_date) if memory.source_date else 0.0
+        for one, memory in vault.memories.read(ids).items()
+    }
+
+
+def _ranked(
+    vault: Vault, asked: _Asked, scored: Sequence[_Scored], embeddings: Mapping[str, Embedding]
+) -> tuple[list[Hit], dict[str, Memory]]:
+    """As many hits as are asked for, where there are, in the order that all would have; and the
+    memories that were read. To read one costs more than to score it, so those are left out that
+    not even a near-tie would bring in."""
+    hits, known, now = list[Hit](), dict[str, Memory](), vault.clock()
+    for part in batched(scored, READ_AT_ONCE, strict=False):
+        most = part[0].score + FOR_ACTIVE + FOR_RECENT
+        if len(hits) >= asked.limit and _rank(hits[asked.limit - 1], now) > most:
+            break
+        known |= vault.memories.read([one.id for one in part])
+        checked = (_hit(vault, asked, one, known.get(one.id), embeddings) for one in part)
+        hits += [hit for hit in checked if hit]
+        hits.sort(key=lambda hit: (-_rank(hit, now), hit.memory.id))
+    return hits, known
+
+
+def _hit(
+    vault: Vault,
+    asked: _Asked,
+    scored: _Scored,
+    memory: Memory | None,
+    embeddings: Mapping[str, Embedding],
+) -> Hit | None:
+    """None when the store says that it may not be found. An embedding of an earlier text counts
+    for nothing."""
+    if memory is None or not is_eligible(memory, asked.where):
         return None
-    return date_match(asked.dates, memory.source_date) if memory.source_date else 0.0
+    made, signals = embeddings.get(memory.id), scored.signals
+    if made is None or is_current(vault, made, memory):
+        return Hit(memory=memory, score=scored.score, signals=signals)
+    signals = replace(signals, similarity=None, late=None)
+    score = _score(signals, asked)
+    found = is_found(signals, asked.formula)
+    return Hit(memory=memory, score=score, signals=signals) if found else None
+
+
+def _score(signals: Signals, asked: _Asked) -> float:
+    return weighted(signals, asked.formula) / asked.whole
+
+
+def _rank(hit: Hit, now: datetime) -> float:
+    age = max(0, (now - hit.memory.updated_at).days)
+    active = FOR_ACTIVE if hit.memory.status is Status.ACTIVE else 0.0
+    return hit.score + active + FOR_RECENT / (1 + age / 30)
 
 
 def _semantic(
@@ -284,25 +301,9 @@ def _weights(vault: Vault, words: Sequence[str]) -> list[float]:
     return [weight.get(word, 0.0) for word in words]
 
 
-def _found(signals: Signals, formula: Formula) -> bool:
-    near = signals.similarity is not None and signals.similarity >= formula.floor
-    alike = signals.late is not None and signals.late >= formula.late_floor
-    return near or alike or signals.keyword > 0
-
-
-def _score(signals: Signals, asked: _Asked) -> float:
-    formula = asked.formula
-    weighted = [(formula.keyword, signals.keyword)]
-    if asked.encoded:
-        weighted += [(formula.similarity, signals.similarity or 0.0)]
-        weighted += [(formula.late, signals.late or 0.0)]
-    if asked.dates:
-        weighted += [(formula.date, signals.date or 0.0)]
-    return sum(weight * value for weight, value in weighted) / sum(weight for weight, _ in weighted)
-
-
 def _flagged(vault: Vault, hits: Sequence[Hit], memories: Mapping[str, Memory]) -> tuple[Hit, ...]:
-    """With what each may conflict with, from either side, while both are active."""
+    """With what each may conflict with, while both are active: what it names, and what names it
+    among the memories read. Those lie close to it, so they rank close to it."""
     active = {one: memory for one, memory in memories.items() if memory.status is Status.ACTIVE}
     named = {one for hit in hits for one in hit.memory.conflicts_with} - memories.keys()
     others = vault.memories.read(sorted(named))
