@@ -118,12 +118,16 @@ def test_a_home_that_is_a_file_is_told(env: dict[str, str], tmp_path: Path) -> N
 
 
 @contextmanager
-def serving(env: Mapping[str, str]) -> Generator[tuple[subprocess.Popen[str], str]]:
-    """The process and its address, taken from what it prints."""
-    process = subprocess.Popen(
-        [*KEEPROOM, "serve", "--port", "0"], env={**env}, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def serving(env: Mapping[str, str], log: Path) -> Generator[tuple[subprocess.Popen[str], str]]:
+    """The process and its address, taken from what it prints. `log`: its error stream."""
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [*KEEPROOM, "serve", "--port", "0"],
+            env={**env},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
     assert process.stdout
     try:
         first = process.stdout.readline()
@@ -138,23 +142,24 @@ def asked(url: str) -> Any:
         return json.load(answer)
 
 
-def test_the_vault_is_served_and_closes_cleanly_on_ctrl_c(env: dict[str, str]) -> None:
+def test_the_vault_is_served_and_closes_cleanly_on_ctrl_c(
+    env: dict[str, str], tmp_path: Path
+) -> None:
     told(env, "remember", "Anna plays the violin")
-    with serving(env) as (process, address):
+    with serving(env, tmp_path / "log") as (process, address):
         assert asked(f"{address}/health")["status"] == "ok"
         hit = asked(f"{address}/api/recall?q=violin")["data"][0]
         assert hit["content"] == "Anna plays the violin"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=15)
-        assert process.returncode == 0
-        assert "Traceback" not in errors
+        assert process.wait(timeout=15) == 0
+    assert "Traceback" not in (tmp_path / "log").read_text()
     home = Path(env["KEEPROOM_HOME"])
     assert home.stat().st_mode & 0o777 == 0o700
     assert all(file.stat().st_mode & 0o077 == 0 for file in home.iterdir())
 
 
-def test_a_taken_port_is_told(env: dict[str, str]) -> None:
-    with serving(env) as (_, address):
+def test_a_taken_port_is_told(env: dict[str, str], tmp_path: Path) -> None:
+    with serving(env, tmp_path / "log") as (_, address):
         done = run(env, "serve", "--port", address.rpartition(":")[2])
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
 
@@ -174,7 +179,7 @@ def test_an_import_left_unfinished_is_finished_by_the_next_start(
     process.kill()
     process.wait()
     assert 0 < _stored(env) < 2000
-    with serving(env) as (_, address):
+    with serving(env, tmp_path / "log") as (_, address):
         while (batch := asked(f"{address}/api/batches")["data"][0])["state"] == "running":
             assert batch["stored"] < 2000
     assert (batch["state"], batch["stored"]) == ("done", 2000)

@@ -97,7 +97,9 @@ def test_one_bad_item_fails_no_other(client: httpx.Client) -> None:
 def test_undo_takes_back_what_has_not_been_approved_or_edited_since(client: httpx.Client) -> None:
     batch = brought(client, MARKDOWN, "text/markdown")
     kept = batch["outcomes"]["data"][0]["memory_id"]
-    client.patch(f"/api/memories/{kept}", json={"tags": ["mine"]}).raise_for_status()
+    client.patch(
+        f"/api/memories/{kept}", json={"tags": ["mine"], "expected_revision": 1}
+    ).raise_for_status()
 
     undone = client.post(f"/api/batches/{batch['id']}/undo")
     again = client.post(f"/api/batches/{batch['id']}/undo")

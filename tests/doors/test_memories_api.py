@@ -14,6 +14,10 @@ def place(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+def proposed(client: httpx.Client, content: str, **fields: object) -> dict[str, Any]:
+    return remembered(client, content, propose=True, **fields)
+
+
 def remembered(client: httpx.Client, content: str, **fields: object) -> dict[str, Any]:
     answer = client.post("/api/memories", json={"content": content, **fields})
     assert answer.status_code == 201, answer.text
@@ -43,7 +47,7 @@ def test_a_memory_is_answered_with_everything_that_is_known(client: httpx.Client
     assert memory["content"] == "Ana is allergic to hazelnuts"
     assert (memory["type"], memory["source"]) == ("fact", "kitchen talk")
     assert (memory["source_date"], memory["tags"]) == ("2026-11-17", ["food", "health"])
-    assert (memory["status"], memory["actor"], memory["revision"]) == ("proposed", "owner", 1)
+    assert (memory["status"], memory["actor"], memory["revision"]) == ("active", "owner", 1)
     assert len(memory["created_at"]) == 24
     assert memory["created_at"].endswith("Z")
     assert client.get(f"/api/memories/{memory['id']}").json() == memory
@@ -120,7 +124,9 @@ def test_a_stale_edit_is_told_what_is_there_now(client: httpx.Client) -> None:
 def test_an_edit_into_another_memory_names_it(client: httpx.Client) -> None:
     tea, milk = remembered(client, "Drinks tea"), remembered(client, "Drinks milk")
 
-    answer = client.patch(f"/api/memories/{milk['id']}", json={"content": "drinks tea"})
+    answer = client.patch(
+        f"/api/memories/{milk['id']}", json={"content": "drinks tea", "expected_revision": 1}
+    )
 
     error = answer.json()["error"]
     assert (answer.status_code, error["code"], error["memory_id"]) == (409, "duplicate", tea["id"])
@@ -147,9 +153,9 @@ def test_a_forgotten_text_is_gone_and_kept_out_until_its_exclusion_is_lifted(
 def test_a_proposal_is_approved_with_another_text_and_replaces_what_it_contradicts(
     client: httpx.Client,
 ) -> None:
-    old = remembered(client, "Meets Jo on Tuesdays at 17:30 in the old library")
+    old = proposed(client, "Meets Jo on Tuesdays at 17:30 in the old library")
     client.post(f"/api/memories/{old['id']}/approve")
-    new = remembered(client, "Meets Jo on Tuesdays at 18:30 in the old library")
+    new = proposed(client, "Meets Jo on Tuesdays at 18:30 in the old library")
     assert new["conflicts_with"] == [old["id"]]
 
     approved = client.post(
@@ -168,9 +174,9 @@ def test_a_proposal_is_approved_with_another_text_and_replaces_what_it_contradic
 
 
 def test_an_approval_of_another_revision_than_was_seen_is_refused(client: httpx.Client) -> None:
-    memory = remembered(client, "Plays the violin")
+    memory = proposed(client, "Plays the violin")
     address = f"/api/memories/{memory['id']}"
-    client.patch(address, json={"content": "Plays the drums"})
+    client.patch(address, json={"content": "Plays the drums"}, headers={"If-Match": "*"})
 
     answer = client.post(f"{address}/approve", headers={"If-Match": '"1"'})
 
@@ -180,7 +186,7 @@ def test_an_approval_of_another_revision_than_was_seen_is_refused(client: httpx.
 
 
 def test_a_rejected_text_stays_out_until_the_rejection_is_undone(client: httpx.Client) -> None:
-    memory = remembered(client, "Hates mornings")
+    memory = proposed(client, "Hates mornings")
     address = f"/api/memories/{memory['id']}"
 
     assert client.post(f"{address}/reject").json()["status"] == "rejected"
@@ -202,7 +208,7 @@ def test_keeping_both_settles_a_conflict(client: httpx.Client) -> None:
 
 
 def test_a_decision_is_made_once_and_its_retry_told_the_same(client: httpx.Client) -> None:
-    memory = remembered(client, "Hates mornings")
+    memory = proposed(client, "Hates mornings")
     address = f"/api/memories/{memory['id']}/approve"
 
     first = client.post(address, headers={"Idempotency-Key": "k"})
@@ -214,7 +220,7 @@ def test_a_decision_is_made_once_and_its_retry_told_the_same(client: httpx.Clien
 
 
 def test_many_are_decided_at_once_and_each_is_told(client: httpx.Client) -> None:
-    ids = [remembered(client, f"Fact number {n}")["id"] for n in range(3)]
+    ids = [proposed(client, f"Fact number {n}")["id"] for n in range(3)]
     client.post(f"/api/memories/{ids[0]}/approve")
 
     answer = client.post("/api/review", json={"verb": "approve", "ids": [*ids, "mem_unknown"]})
@@ -231,7 +237,7 @@ def test_many_are_decided_at_once_and_each_is_told(client: httpx.Client) -> None
 
 
 def test_many_decisions_are_retried_safely(client: httpx.Client) -> None:
-    ids = [remembered(client, f"Fact number {n}")["id"] for n in range(2)]
+    ids = [proposed(client, f"Fact number {n}")["id"] for n in range(2)]
     order = {"verb": "approve", "ids": ids}
 
     first = client.post("/api/review", json=order, headers={"Idempotency-Key": "k"}).json()
@@ -242,7 +248,7 @@ def test_many_decisions_are_retried_safely(client: httpx.Client) -> None:
 
 def test_lists_are_filtered_and_paged_to_the_end(client: httpx.Client) -> None:
     for n in range(7):
-        remembered(client, f"Fact number {n}", tags=["odd" if n % 2 else "even"], type="fact")
+        proposed(client, f"Fact number {n}", tags=["odd" if n % 2 else "even"], type="fact")
     approved = client.get("/api/memories", params={"limit": 1}).json()["data"][0]["id"]
     client.post(f"/api/memories/{approved}/approve")
 

@@ -105,7 +105,9 @@ def test_the_next_recall_knows_every_change(known: httpx.Client) -> None:
     memory = recalled(known, "hazelnuts")["data"][0]
     address = f"/api/memories/{memory['id']}"
 
-    known.patch(address, json={"content": "Ana must not eat walnuts"}).raise_for_status()
+    known.patch(
+        address, json={"content": "Ana must not eat walnuts", "expected_revision": 1}
+    ).raise_for_status()
     assert contents(recalled(known, "walnuts")) == ["Ana must not eat walnuts"]
     known.delete(address).raise_for_status()
     assert contents(recalled(known, "walnuts")) == []

@@ -21,7 +21,7 @@ from tests.doors.conftest import SECRET, error_of, held
         ("POST", "/api/memories", {"content": "My token", SECRET: 1}, 400),
         ("POST", "/api/review", {"verb": "approve", "ids": ["mem_1"], SECRET: 1}, 400),
         ("POST", "/api/bulk", {"items": [{"content": "My token", SECRET: 1}]}, 400),
-        ("PUT", "/api/guide", {"content": f"The token is {SECRET}"}, 422),
+        ("PUT", "/api/guide", {"content": f"The token is {SECRET}", "expected_number": 0}, 422),
         ("GET", f"/api/memories?status={SECRET}", None, 400),
         ("GET", f"/api/memories?cursor={SECRET}", None, 400),
         ("GET", f"/api/memories?{SECRET}=1", None, 400),
@@ -54,7 +54,8 @@ def test_an_edit_into_a_secret_leaves_the_memory_as_it_was(
     address = f"/api/memories/{memory['id']}"
 
     for method, where in (("PATCH", address), ("POST", f"{address}/approve")):
-        answer = client.request(method, where, json={"content": f"My token is {SECRET}"})
+        secret = {"content": f"My token is {SECRET}", "expected_revision": 1}
+        answer = client.request(method, where, json=secret)
         assert error_of(answer, 422)["code"] == "secret_like"
         assert SECRET not in answer.text
     assert client.get(address).json() == memory

@@ -14,7 +14,7 @@ from keeproom.engines.e5_file import installed, read
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.engines.transformer import double_gelu
 from keeproom.engines.unigram import Unigram
-from keeproom.errors import Unavailable, Unusable
+from keeproom.errors import Unavailable
 from keeproom.local.embedder import BundledEmbedder
 from keeproom.vault.model import Embedding
 from keeproom.vault.ports import Embedder, Encoded
@@ -214,26 +214,26 @@ def test_a_missing_model_is_unavailable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"E5S1" + bytes(1000)])
-def test_another_file_is_unusable(tmp_path: Path, content: bytes) -> None:
+def test_another_file_is_not_used(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "e5-small-q4.bin"
     path.write_bytes(content)
 
-    with pytest.raises(Unusable):
+    with pytest.raises(Unavailable):
         BundledEmbedder.open(path).passages(["anything"])
 
 
-def test_a_file_with_one_wrong_bit_is_unusable(file: Path, tmp_path: Path) -> None:
+def test_a_file_with_one_wrong_bit_is_not_used(file: Path, tmp_path: Path) -> None:
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     path = tmp_path / file.name
     path.write_bytes(content)
 
-    with pytest.raises(Unusable):
+    with pytest.raises(Unavailable):
         BundledEmbedder.open(path).query("anything")
 
 
 def test_a_folder_is_no_model(tmp_path: Path) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(Unavailable):
         BundledEmbedder.open(tmp_path).query("anything")
 
 

@@ -33,7 +33,7 @@ class Composed:
         """What can wait until the doors are open: the index, and the measure of a new model.
         Raises `Unavailable` while there is no model."""
         catch_up(self.vault)
-        if not self.profiles.is_measured():
+        if not isinstance(self.vault.embedder, NoEmbedder) and not self.profiles.is_measured():
             self.profiles.measure()
 
 
