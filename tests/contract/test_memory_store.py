@@ -954,6 +954,7 @@ def test_a_profile_comes_back_as_it_went_in(hand: Hand) -> None:
         model="org/model#v1",
         dims=384,
         mu={"": 0.7125, "han": 0.5},
+        query_mu=0.1 + 0.2,
         covers=frozenset({"latin", "han"}),
         calibrated=True,
         measured_at=hand.clock(),

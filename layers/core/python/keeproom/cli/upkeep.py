@@ -63,7 +63,7 @@ def calibrate(as_json: Json = False) -> None:
         "model": profile.model,
         "dims": profile.dims,
         "mu": {name or "all": round(value, 4) for name, value in profile.mu.items()},
-        "query_mu": {name or "all": round(value, 4) for name, value in profile.query_mu.items()},
+        "query_mu": profile.query_mu,
         "covers": sorted(profile.covers),
     }
     if as_json:
@@ -71,8 +71,6 @@ def calibrate(as_json: Json = False) -> None:
         return
     say(f"Model {profile.model}, {profile.dims} dimensions.")
     for name, value in profile.mu.items():
-        say(
-            f"  {name or 'all scripts'}: mean cosine of unrelated memories {value:.3f}, "
-            f"of unrelated questions {profile.query_mu[name]:.3f}"
-        )
+        say(f"  mean cosine of unrelated memories, {name or 'all scripts'}: {value:.3f}")
+    say(f"  mean cosine of questions and unrelated memories: {profile.query_mu:.3f}")
     say(f"  near-duplicates are told apart in: {', '.join(sorted(profile.covers)) or 'none'}")

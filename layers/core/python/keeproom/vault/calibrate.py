@@ -77,7 +77,7 @@ def calibrate(
         model=model,
         dims=dims,
         mu=trial.mu,
-        query_mu=background(pairs, vectors, asked=queries, scorer=scorer),
+        query_mu=background(pairs, vectors, asked=queries, scorer=scorer)[""],
         covers=separated - losing,
         calibrated=True,
         measured_at=at,
@@ -101,7 +101,7 @@ def provisional(
         model=model,
         dims=dims,
         mu=background(among, vectors, scorer=scorer),
-        query_mu=background(among, vectors, asked=queries, scorer=scorer),
+        query_mu=background(among, vectors, asked=queries, scorer=scorer)[""],
     )
 
 

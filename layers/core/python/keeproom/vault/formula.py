@@ -24,8 +24,8 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formula:
-    """A memory is found by its meaning at `floor` of similarity (plain cosine where `calibrated` is
-    False) or at `late_floor` of late interaction."""
+    """A memory is found by its meaning at `floor` of similarity, in plain cosine where
+    `calibrated` is False."""
 
     similarity: float
     keyword: float
@@ -34,9 +34,6 @@ class Formula:
     depth: int
     floor: float
     bm25: Bm25
-    # With similarity alone, one in ten answers in another language is lost: their questions lie
-    # below the floor of English ones (MRR .81 instead of .85; about three more hits a question).
-    late_floor: float = 0.25
     calibrated: bool = True
 
 
@@ -57,8 +54,7 @@ CLASSIC = Formula(
 def is_found(signals: Signals, formula: Formula) -> bool:
     """By its meaning or by its words."""
     near = signals.similarity is not None and signals.similarity >= formula.floor
-    alike = signals.late is not None and signals.late >= formula.late_floor
-    return near or alike or signals.keyword > 0
+    return near or signals.keyword > 0
 
 
 def whole(formula: Formula, *, embedded: bool, dated: bool) -> float:

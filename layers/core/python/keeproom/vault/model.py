@@ -352,7 +352,7 @@ class Profile:
     model: str
     dims: int
     mu: dict[str, float] = field(default_factory=dict[str, float])
-    query_mu: dict[str, float] = field(default_factory=dict[str, float])
+    query_mu: float | None = None
     covers: frozenset[str] = frozenset()
     calibrated: bool = False
     measured_at: datetime | None = None

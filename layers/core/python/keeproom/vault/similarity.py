@@ -1,6 +1,5 @@
 """How alike two memories are, in a unit that means the same under every embedding model."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -32,7 +31,7 @@ BUNDLED = Profile(
     model="multilingual-e5-small-q4/1",
     dims=384,
     mu={"": 0.7835, "latin": 0.7897, "cyrillic": 0.8207, "han": 0.8717, "kana": 0.8465},
-    query_mu={"": 0.7644, "latin": 0.7585, "cyrillic": 0.8050, "han": 0.8417, "kana": 0.8054},
+    query_mu=0.7644,
     covers=frozenset({"latin", "cyrillic", "han", "kana"}),
     calibrated=True,
 )
@@ -47,16 +46,14 @@ def calibrated(cosine: float, mu: float) -> float:
 def mu_between(profile: Profile, left_script: str, right_script: str) -> float:
     """Of two memories. Texts of one script are nearer to each other than to those of another.
     Raises `KeyError` when nothing at all was measured."""
-    return _mu(profile.mu, left_script, right_script)
+    if left_script == right_script and left_script in profile.mu:
+        return profile.mu[left_script]
+    return profile.mu[""]
 
 
-def mu_for_query(profile: Profile, query_script: str, script: str) -> float:
-    """Of a query and a memory; as for two memories where nothing else was measured."""
-    return _mu(profile.query_mu or profile.mu, query_script, script)
-
-
-def _mu(measured: Mapping[str, float], left: str, right: str) -> float:
-    return measured[left if left == right and left in measured else ""]
+def mu_for_queries(profile: Profile) -> float:
+    """Of a query and a memory. Raises `KeyError` when nothing at all was measured."""
+    return profile.mu[""] if profile.query_mu is None else profile.query_mu
 
 
 def kinship(old: str, new: str, *, similarity: float, whole: bool, profile: Profile) -> Kinship:

@@ -142,6 +142,7 @@ _SCALARS: dict[Any, _Codec] = {
     str: _Codec(_same, None),
     int: _Codec(_same, None),
     bytes: _Codec(_same, None),
+    float: _Codec(repr, float),  # exact, and no table rounds a text
     bool: _Codec(int, bool),
     datetime: _Codec(iso, datetime.fromisoformat),
     date: _Codec(date.isoformat, date.fromisoformat),
