@@ -1,6 +1,7 @@
 """What the documents and the Makefile say of the project is there."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,10 @@ def test_make_help_explains_every_target() -> None:
 
     assert phony is not None
     assert set(phony[1].split()) - {"stale"} == EXPLAINED
+
+
+def test_the_reference_is_in_step_with_the_code() -> None:
+    script = runpy.run_path(str(ROOT / "scripts/reference.py"))
+
+    kept = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    assert kept == script["reference"](), "run `make docs`"

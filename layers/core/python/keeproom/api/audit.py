@@ -50,13 +50,13 @@ class Verification(Answer):
 
 @router.get("", responses=documented(503))
 def list_entries(vault: Opened, cursor: Cursor = "", limit: Limit = 50) -> Entries:
-    """Newest first."""
+    """Who did what, newest first; never what was said."""
     data, following = page(listing.audit(vault, cursor=cursor, limit=limit), Entry.of)
     return Entries(data=data, next=following)
 
 
 @router.get("/verify", responses=documented(503))
 def verify(vault: Opened) -> Verification:
-    """Follow the hashes from one end to the other."""
+    """Whether an entry was removed or altered: follow the hashes from one end to the other."""
     faults = list(vault.memories.audit_faults())
     return Verification(intact=not faults, faults=faults)

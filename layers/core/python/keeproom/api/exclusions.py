@@ -37,7 +37,7 @@ class Exclusions(Page[Exclusion]):
 
 @router.get("", responses=documented(503))
 def list_exclusions(vault: Opened, cursor: Cursor = "", limit: Limit = 50) -> Exclusions:
-    """Oldest first."""
+    """What must not come back, as hashes of the texts, oldest first."""
     data, following = page(listing.exclusions(vault, cursor=cursor, limit=limit), Exclusion.of)
     return Exclusions(data=data, next=following)
 

@@ -67,7 +67,7 @@ def write(
 
 @router.get("/versions", responses=documented(503))
 def versions(vault: Opened, cursor: Cursor = "", limit: Limit = 50) -> Versions:
-    """Newest first."""
+    """Every version of the guide, newest first."""
     data, following = page(guide.versions(vault, cursor=cursor, limit=limit), VersionLine.of)
     return Versions(data=data, next=following)
 

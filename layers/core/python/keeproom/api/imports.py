@@ -155,7 +155,7 @@ def _all_outcomes(vault: Vault, batch_id: str) -> list[Outcome]:
 
 @router.get("/batches", responses=documented(503))
 def list_batches(vault: Opened, cursor: Cursor = "", limit: Limit = 50) -> Batches:
-    """Newest first."""
+    """The imports, newest first."""
     data, following = page(listing.batches(vault, cursor=cursor, limit=limit), Batch.of)
     return Batches(data=data, next=following)
 

@@ -87,7 +87,7 @@ def list_memories(
     cursor: Cursor = "",
     limit: Limit = 50,
 ) -> Memories:
-    """In the order they were made; with a status, in the order they took it."""
+    """List memories, in the order they were made; with a status, in the order they took it."""
     which = listing.Listed(
         status=status,
         type=type,
@@ -116,7 +116,7 @@ def list_memories(
 def remember_one(
     vault: Opened, owner: Signed, wish: NewMemory, response: Response, key: Key = ""
 ) -> Remembered:
-    """Store one fact: active in auto mode, a proposal in review mode."""
+    """Store one fact. What the owner says is active at once, unless it is to be `propose`d."""
     item = ImportItem(
         content=wish.content,
         type=wish.type,

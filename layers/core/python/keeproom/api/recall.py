@@ -63,7 +63,7 @@ def recall_memories(
         bool, Query(description="With each hit's signals.")
     ] = True,
 ) -> Recalled:
-    """What any client has written, edited or forgotten before is already right."""
+    """Find memories, best first. What any client has changed before is already right."""
     told = recall.recall(
         vault,
         recall.Query(

@@ -28,7 +28,7 @@ class NewSettings(Body):
 
 @router.get("", responses=documented(503))
 def read(vault: Opened, response: Response) -> Settings:
-    """As they are now."""
+    """What the owner has set."""
     return _tagged(vault.memories.settings(), response)
 
 
@@ -41,7 +41,7 @@ def change(
     if_match: IfMatch = None,
     key: Key = "",
 ) -> Settings:
-    """Change what is named."""
+    """Change the settings that are named."""
     wanted = Wanted(
         approval_mode=new.approval_mode,
         review_similar=new.review_similar,
