@@ -420,3 +420,27 @@ def test_comparing_each_of_many_with_all_before_it_stays_fast() -> None:
         index.nearest(row.embedding.vectors, where=ANYWHERE, limit=5)
         index.put([row])
     assert perf_counter() - start < 10
+
+
+def test_the_background_of_a_query_is_its_mean_cosine_with_all_chunks() -> None:
+    index = InProcessIndex(MODEL, 2)
+    query = struct.pack("<2f", 1.0, 0.0)
+    assert index.background(query) is None
+
+    index.put([bare("mem_1", (0.6, 0.8)), bare("mem_2", (1.0, 0.0, 0.0, 1.0))])
+
+    assert index.background(query) == pytest.approx((0.6 + 1.0 + 0.0) / 3, abs=1e-6)
+
+
+def bare(id: str, numbers: tuple[float, ...]) -> Indexed:
+    made = Embedding(
+        memory_id=id,
+        model=MODEL,
+        content_hash="",
+        dims=2,
+        vectors=struct.pack(f"<{len(numbers)}f", *numbers),
+    )
+    return Indexed(
+        id=id, revision=1, status=Status.ACTIVE, type=MemoryType.FACT, tags=(), valid_on=DAY,
+        terms={}, embedding=made,
+    )  # fmt: skip

@@ -17,7 +17,7 @@ class Settings(BaseSettings):
     """Read from the environment and from a file `.env` in the working folder."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", extra="ignore", frozen=True, populate_by_name=True, env_ignore_empty=True
+        env_file=".env", extra="ignore", frozen=True, env_ignore_empty=True
     )
 
     home: Path = Field(

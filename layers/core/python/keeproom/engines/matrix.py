@@ -68,16 +68,25 @@ class ChunkMatrix:
         self._owners = Column(owners)
         self._open = np.empty((0, dims), np.float32)
         self._used = 0
+        self._sum = np.zeros(dims, np.float64)
+        for block in self._full:
+            self._sum += block.sum(axis=0, dtype=np.float64)
 
     def append(self, rows: Floats, *, owner: int) -> None:
         if self._used + len(rows) > len(self._open):
             self._close(room=len(rows))
         self._open[self._used : self._used + len(rows)] = rows
         self._used += len(rows)
+        self._sum += rows.sum(axis=0)
         self._owners.append(owner, times=len(rows))
 
     def chunks(self) -> Chunks:
         return Chunks((*self._full, self._open[: self._used]), self._owners.view)
+
+    def mean(self) -> Floats | None:
+        """Of all rows, also of those whose memory is dead. None when there are none."""
+        rows = len(self._owners.view)
+        return (self._sum / rows).astype(np.float32) if rows else None
 
     def _close(self, *, room: int) -> None:
         if self._used:

@@ -57,6 +57,11 @@ class InProcessIndex:
         found = np.flatnonzero(eligible[slots])
         return _named(ids, slots[found[_best(cosines[found], limit)]])
 
+    def background(self, vector: bytes) -> float | None:
+        with self._lock:
+            mean = self._matrix.mean()
+        return None if mean is None else float(np.frombuffer(vector, "<f4") @ mean)
+
     def matching(
         self, terms: Sequence[str], *, where: Where, limit: int, bm25: Bm25
     ) -> Sequence[str]:

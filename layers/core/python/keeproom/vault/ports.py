@@ -215,6 +215,10 @@ class SearchIndex(Protocol):
         """Ids by cosine of their best chunk, best first."""
         ...
 
+    def background(self, vector: bytes) -> float | None:
+        """Mean cosine with the chunks it holds, about; None when it holds none."""
+        ...
+
     def matching(
         self, terms: Sequence[str], *, where: Where, limit: int, bm25: Bm25
     ) -> Sequence[str]:
