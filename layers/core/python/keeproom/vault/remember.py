@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from keeproom.errors import Excluded, NotFound, Unavailable, WrongState
+from keeproom.errors import Contended, Excluded, NotFound, Unavailable, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
 from keeproom.vault.change import Change, Claim, Look, Put
@@ -129,9 +129,11 @@ def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
             look = vault.memories.look(
                 memories={*ids, holder}, identities=[mine], receipt=wish.asked.key
             )
-            if look.holdings[mine] == Held(holder) and holder not in look.memories:
+            if look.holdings[mine] != Held(holder):
+                raise Contended
+            if holder not in look.memories:
                 raise Unavailable("An import that holds this text is being undone. Try again.")
-            return look, look.memories.get(holder)
+            return look, look.memories[holder]
         case _:
             return look, None
 

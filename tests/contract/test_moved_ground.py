@@ -1,0 +1,103 @@
+"""What a verb has read may be old news when it reads on: then it decides again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from keeproom.engines.item_store.table import Table
+from keeproom.errors import VaultError
+from keeproom.vault import review
+from keeproom.vault.model import OWNER, Exclusion, Memory, identity_of
+from keeproom.vault.undo import undo
+from tests.contract.hands import Hand, forget, hand_on, reword, say
+from tests.contract.tables import Interrupted, fits
+
+type Deed = Callable[[Hand, Memory], object]
+
+
+class Moment(NamedTuple):
+    hand: Hand
+    memory: Memory
+    error: type[VaultError] | None
+    other: type[VaultError] | None  # what the other was told
+
+
+def whenever(
+    table: Table, verb: Deed, other: Deed, *, start: Deed, texts: Sequence[str] = ("tea",)
+) -> Iterator[Moment]:
+    """How the verb ends when somebody else comes before its first call, its second, and so on.
+    The texts are proposed; then `start` and both verbs are done to the last of them."""
+    for n in range(60):
+        moment = _moment(table, n, verb, other, start=start, texts=texts)
+        if moment is None:
+            assert n > 2
+            return
+        yield moment
+
+
+def _moment(
+    table: Table, n: int, verb: Deed, other: Deed, *, start: Deed, texts: Sequence[str]
+) -> Moment | None:
+    """None when the verb has no such call."""
+    hand, door = hand_on(table, auto=False), Interrupted(table)
+    mine = hand_on(door, hand.name, clock=hand.clock)
+    tea = [say(hand, text) for text in texts][-1]
+    start(hand, tea)
+    told: list[type[VaultError] | None] = []
+    door.act, door.skip = lambda: told.append(_error(lambda: other(hand, tea))), n
+    error = _error(lambda: verb(mine, tea))
+    if not told:
+        return None
+    fits(table, hand.partition)
+    return Moment(hand, tea, error, told[0])
+
+
+def _error(call: Callable[[], object]) -> type[VaultError] | None:
+    try:
+        call()
+    except VaultError as error:
+        return type(error)
+    return None
+
+
+def proposed(hand: Hand, tea: Memory) -> None:
+    """As it is."""
+
+
+def rejected(hand: Hand, tea: Memory) -> None:
+    review.reject(hand.vault, tea.id, by=OWNER)
+
+
+def approved(hand: Hand, tea: Memory) -> None:
+    review.approve(hand.vault, tea.id, by=OWNER)
+
+
+def superseded(hand: Hand, tea: Memory) -> None:
+    approved(hand, tea)
+    approved(hand, say(hand, "milk", supersedes=tea.id))
+
+
+def undone(hand: Hand, tea: Memory) -> None:
+    undo(hand.vault, tea.id, by=OWNER)
+
+
+def test_what_is_forgotten_while_it_is_said_again_stays_forgotten(paper: Table) -> None:
+    for moment in whenever(
+        paper,
+        lambda hand, _: say(hand, "tea"),
+        lambda hand, tea: forget(hand, tea.id),
+        start=proposed,
+    ):
+        found = moment.hand.store.look(identities=[identity_of("tea")])
+        assert isinstance(found.holdings[identity_of("tea")], Exclusion)
+        assert moment.hand.store.memories().items == ()
+
+
+def test_a_superseded_text_is_free_when_its_memory_says_something_else(paper: Table) -> None:
+    for moment in whenever(
+        paper,
+        lambda hand, _: say(hand, "tea"),
+        lambda hand, tea: reword(hand, tea.id, "cocoa"),
+        start=superseded,
+    ):
+        texts = {memory.content for memory in moment.hand.store.memories().items}
+        assert texts in ({"milk", "cocoa", "tea"}, {"milk", "cocoa"})
