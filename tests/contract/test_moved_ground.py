@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from keeproom.engines.item_store.table import Table
-from keeproom.errors import VaultError
+from keeproom.errors import NotFound, VaultError
 from keeproom.vault import review
-from keeproom.vault.model import OWNER, Exclusion, Memory, identity_of
+from keeproom.vault.forget import lift
+from keeproom.vault.model import OWNER, Exclusion, Held, Memory, identity_of
 from keeproom.vault.undo import undo
 from tests.contract.hands import Hand, forget, hand_on, reword, say
 from tests.contract.tables import Interrupted, fits
@@ -101,3 +102,18 @@ def test_a_superseded_text_is_free_when_its_memory_says_something_else(paper: Ta
     ):
         texts = {memory.content for memory in moment.hand.store.memories().items}
         assert texts in ({"milk", "cocoa", "tea"}, {"milk", "cocoa"})
+
+
+def test_lifting_an_exclusion_that_was_taken_back_removes_no_memory(paper: Table) -> None:
+    for moment in whenever(
+        paper,
+        lambda hand, tea: lift(hand.vault, tea.identity, by=OWNER),
+        undone,
+        start=rejected,
+    ):
+        if moment.error:
+            assert moment.error is NotFound
+            assert moment.hand.store.read([moment.memory.id])
+        found = moment.hand.store.look(identities=[moment.memory.identity])
+        held = found.holdings[moment.memory.identity]
+        assert held == (Held(moment.memory.id) if moment.error else None)
