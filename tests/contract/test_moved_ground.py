@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from keeproom.engines.item_store.table import Table
-from keeproom.errors import NotFound, VaultError
+from keeproom.errors import NotFound, VaultError, WrongState
 from keeproom.vault import review
 from keeproom.vault.forget import lift
-from keeproom.vault.model import OWNER, Exclusion, Held, Memory, identity_of
+from keeproom.vault.model import OWNER, Exclusion, Held, Memory, Status, identity_of
 from keeproom.vault.undo import undo
 from tests.contract.hands import Hand, forget, hand_on, reword, say
 from tests.contract.tables import Interrupted, fits
@@ -117,3 +117,32 @@ def test_lifting_an_exclusion_that_was_taken_back_removes_no_memory(paper: Table
         found = moment.hand.store.look(identities=[moment.memory.identity])
         held = found.holdings[moment.memory.identity]
         assert held == (Held(moment.memory.id) if moment.error else None)
+
+
+def test_an_edit_that_two_take_back_at_once_is_taken_back_once(paper: Table) -> None:
+    def start(hand: Hand, tea: Memory) -> None:
+        reword(hand, tea.id, "milk")
+
+    for moment in whenever(paper, undone, undone, start=start):
+        assert {moment.error, moment.other} == {None, WrongState}
+        (memory,) = moment.hand.store.memories().items
+        assert (memory.content, memory.history) == ("tea", ())
+
+
+def test_an_undo_takes_back_what_came_last_or_says_that_there_is_something_newer(
+    paper: Table,
+) -> None:
+    edited: list[Memory] = []
+    for moment in whenever(
+        paper,
+        undone,
+        lambda hand, tea: edited.append(reword(hand, tea.id, "milk")),
+        start=approved,
+    ):
+        memory = moment.hand.store.read([moment.memory.id])[moment.memory.id]
+        came_first = edited.pop().status is Status.ACTIVE
+        assert (moment.error, memory.content, memory.status) in (
+            [(None, "tea", Status.ACTIVE), (WrongState, "milk", Status.ACTIVE)]
+            if came_first
+            else [(None, "milk", Status.PROPOSED)]
+        )
