@@ -9,7 +9,7 @@ from keeproom.vault import review
 from keeproom.vault.forget import lift
 from keeproom.vault.model import OWNER, Exclusion, Held, Memory, Status, identity_of
 from keeproom.vault.undo import undo
-from tests.contract.hands import Hand, forget, hand_on, reword, say
+from tests.contract.hands import Hand, bring, forget, hand_on, reword, say
 from tests.contract.tables import Interrupted, fits
 
 type Deed = Callable[[Hand, Memory], object]
@@ -146,3 +146,14 @@ def test_an_undo_takes_back_what_came_last_or_says_that_there_is_something_newer
             if came_first
             else [(None, "milk", Status.PROPOSED)]
         )
+
+
+def test_an_import_of_what_is_just_being_forgotten_goes_on(paper: Table) -> None:
+    for moment in whenever(
+        paper,
+        lambda hand, _: bring(hand, "tea", "milk"),
+        lambda hand, tea: forget(hand, tea.id),
+        start=proposed,
+    ):
+        assert moment.error is None
+        assert [one.content for one in moment.hand.store.memories().items] == ["milk"]
