@@ -157,3 +157,28 @@ def test_an_import_of_what_is_just_being_forgotten_goes_on(paper: Table) -> None
     ):
         assert moment.error is None
         assert [one.content for one in moment.hand.store.memories().items] == ["milk"]
+
+
+def test_an_undo_brings_back_what_the_newest_approval_has_replaced(paper: Table) -> None:
+    nine, ten, eight = (f"The meeting room opens at {n} in the morning" for n in (9, 10, 8))
+
+    def named(hand: Hand, text: str) -> Memory:
+        return next(one for one in hand.store.memories().items if one.content == text)
+
+    def replacing_ten(hand: Hand, last: Memory) -> None:
+        review.approve(hand.vault, named(hand, ten).id, by=OWNER)
+        review.approve(hand.vault, last.id, by=OWNER, replacing_similar=True)
+
+    def replacing_nine_and_ten(hand: Hand, last: Memory) -> None:
+        undo(hand.vault, last.id, by=OWNER)
+        review.approve(hand.vault, named(hand, nine).id, by=OWNER)
+        review.approve(hand.vault, last.id, by=OWNER, replacing_similar=True)
+
+    for moment in whenever(
+        paper, undone, replacing_nine_and_ten, start=replacing_ten, texts=(nine, ten, eight)
+    ):
+        assert moment.error is None
+        if moment.other:  # too late
+            continue
+        told = [named(moment.hand, text).status for text in (nine, ten, eight)]
+        assert told == [Status.ACTIVE, Status.ACTIVE, Status.PROPOSED]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from keeproom.errors import NotFound, VaultError, WrongState
+from keeproom.errors import Contended, NotFound, VaultError, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.change import Change, Look, Put
 from keeproom.vault.edit import Edit, edited, made_for, refuse_hidden, refuse_stale, rewritten
@@ -90,6 +90,8 @@ def settled(
             look = vault.memories.look(
                 memories=[memory_id, *others], identities=identities, receipt=asked.key
             )
+            if also(present(look, memory_id)) != others:
+                raise Contended
         refuse_hidden(vault, look)
         told = change(look, present(look, memory_id))
         told = replace(told, receipt=receipts.receipt(vault, asked, result=memory_id))
