@@ -64,8 +64,9 @@ def remember(
     wish = _Wish(item=item, supersedes=supersedes, propose=propose, by=by, asked=asked)
     made = encoded(vault, [wish.item.content])
     links = _links(vault, wish, made[0]) if made else Kin()
-    told = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links))
-    settle(vault, [told.memory], embedded=bool(made))
+    told, stored = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links))
+    if stored:
+        settle(vault, [told.memory], embedded=bool(made))
     return told
 
 
@@ -77,13 +78,17 @@ def _links(vault: Vault, wish: _Wish, made: Encoded) -> Kin:
     return kin(vault, wish.item.content, mine, among=among, embeddings=embeddings)
 
 
-def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> Remembered:
+def _decide(
+    vault: Vault, wish: _Wish, made: Encoded | None, links: Kin
+) -> tuple[Remembered, bool]:
+    """And whether anything was stored by this."""
     look, holder = _look(vault, wish)
     first = receipts.replayed(look, wish.asked)
     if first is not None:
-        return _again(vault, first)
+        return _again(vault, first), False
     if holder is not None and _says_it_already(look, holder, wish):
-        return Remembered(memory=holder, outcome=Skipped(reason=SkipReason.DUPLICATE, by=holder.id))
+        skipped = Skipped(reason=SkipReason.DUPLICATE, by=holder.id)
+        return Remembered(memory=holder, outcome=skipped), False
     status = _status(look, wish)
     put = (
         _revived(vault, look, holder, wish, status) if holder else _new(vault, wish, status, links)
@@ -112,7 +117,7 @@ def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> Reme
         similar_to=memory.similar_to,
         conflicts_with=memory.conflicts_with,
     )
-    return Remembered(memory=memory, outcome=outcome)
+    return Remembered(memory=memory, outcome=outcome), True
 
 
 def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:

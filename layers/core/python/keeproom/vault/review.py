@@ -63,7 +63,7 @@ def approve(
         also=lambda was: _targets(was, replacing_similar=replacing_similar),
         text=wanted.content if wanted else None,
     )
-    settle(vault, [memory], embedded=made is not None or not (wanted and wanted.content))
+    settle(vault, [memory])
     return memory
 
 
@@ -172,7 +172,7 @@ def reject(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> 
         )
 
     memory = settled(vault, memory_id, receipts.request("reject", request_id, memory_id), change)
-    settle(vault, [memory], embedded=True)
+    settle(vault, [memory])
     return memory
 
 
@@ -207,7 +207,7 @@ def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") 
 
     asked = receipts.request("keep_both", request_id, memory_id)
     memory = settled(vault, memory_id, asked, change)
-    settle(vault, [memory], embedded=True)
+    settle(vault, [memory])
     return memory
 
 

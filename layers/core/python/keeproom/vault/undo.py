@@ -48,7 +48,7 @@ def _undo_edit(vault: Vault, memory: Memory, asked: Request, *, by: Actor) -> Me
         return rewritten(vault, was, now, free=look.holdings, made=made, by=by, verb="undo")
 
     told = settled(vault, memory.id, asked, change, text=text)
-    settle(vault, [told], embedded=made is not None)
+    settle(vault, [told])
     return told
 
 
@@ -88,7 +88,7 @@ def _undo_decision(vault: Vault, memory_id: str, asked: Request, *, by: Actor) -
         change,
         also=lambda was: was.review.replaced if was.review else (),
     )
-    settle(vault, [memory], embedded=True)
+    settle(vault, [memory])
     return memory
 
 
