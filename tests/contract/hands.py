@@ -56,13 +56,14 @@ def hand_on(
     auto: bool | None = None,
     clock: Clock | None = None,
     embedder: WordEmbedder | None = None,
+    settling: float = 0.0,
 ) -> Hand:
     """At a new vault, or at the one that is named. `auto`: what is remembered needs no approval;
     None leaves it as it is, and is True for a new vault."""
     auto = not name if auto is None else auto
     name, clock = name or uuid.uuid4().hex, clock or ticking()
     embedder = embedder or WordEmbedder()
-    store = ItemMemoryStore(table, name, clock=clock)
+    store = ItemMemoryStore(table, name, clock=clock, settling=settling)
     vault = vault_on(store, embedder, clock=clock)
     hand = Hand(table=table, name=name, store=store, vault=vault, embedder=embedder, clock=clock)
     if auto:  # with no trace in the audit, so that tests can count what they do

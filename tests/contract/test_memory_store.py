@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from keeproom.clock import tries
 from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import Item, Page, Table
@@ -830,6 +831,24 @@ def test_a_change_that_cannot_be_seen_yet_comes_the_next_time(hand: Hand) -> Non
     assert found
     assert found[0] == reader.position()
     assert unseen.subject in found[1]
+
+
+def test_what_has_just_happened_is_told_again_until_all_of_it_can_be_seen(hand: Hand) -> None:
+    """An audit entry may be visible before the memory it names."""
+    start = hand.store.position()
+    new = say(hand, "tea")
+    reader = ItemMemoryStore(hand.table, hand.name, clock=hand.clock, settling=0.5)
+    at_once = reader.changes(start)
+    assert at_once == (start, frozenset({new.id}))
+    assert reader.changes(start) == at_once
+
+    for _ in tries(10.0):
+        told = reader.changes(start)
+        assert told
+        assert told[1] == {new.id}
+        if told[0] == hand.store.position():
+            break
+    assert reader.changes(told[0]) == (told[0], frozenset())
 
 
 # ---- guide, settings, profiles

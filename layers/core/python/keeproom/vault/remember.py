@@ -78,9 +78,7 @@ def _links(vault: Vault, wish: _Wish, made: Encoded) -> Kin:
     return kin(vault, wish.item.content, mine, among=among, embeddings=embeddings)
 
 
-def _decide(
-    vault: Vault, wish: _Wish, made: Encoded | None, links: Kin
-) -> tuple[Remembered, bool]:
+def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> tuple[Remembered, bool]:
     """And whether anything was stored by this."""
     look, holder = _look(vault, wish)
     first = receipts.replayed(look, wish.asked)
