@@ -183,7 +183,7 @@ class Model:
 
 
 def _moved(was: Memory, **how: object) -> Memory:
-    return replace(was, revision=was.revision + 1, **how)  # pyright: ignore[reportArgumentType]
+    return replace(was, revision=was.revision + 1, **how)
 
 
 def _past(was: Memory, by: str) -> Memory:
