@@ -166,7 +166,9 @@ class Histories(RuleBasedStateMachine):
         """Nothing happens, and the answer is the first one while its memory is kept."""
         if not self.requests:
             return
-        request = self.requests[n % len(self.requests)]
+        self.repeat_one(self.requests[n % len(self.requests)], crash)
+
+    def repeat_one(self, request: Request, crash: tuple[int, bool]) -> None:
         told, _ = self.told(crash, request.verb)
         gone = request.subject not in ("", None, *self.model.memories)
         unknown = request.subject is None and told is NotFound
@@ -260,6 +262,8 @@ class Histories(RuleBasedStateMachine):
         if refused is None and not self.model.same(was, known=was.memories):
             subject = None if told is Crash else self.subject(answer)
             self.requests.append(Request(verb=verb, subject=subject))
+            if len(self.requests) % 3 == 0:
+                self.repeat_one(self.requests[-1], crash)
 
     def told(self, crash: tuple[int, bool], verb: Verb) -> tuple[type | None, object]:
         """The error or the answer. After a crash there is a new process."""

@@ -21,11 +21,11 @@ from tests.dynamo.paper import PaperClient
 from tests.dynamo.weather import Forecast, Weather
 
 STORMS = {
-    "conflicts": Forecast(),
+    "conflicts": Forecast(write=(0.02, 0.04)),
     "throttling": Forecast(throttle=0.1),
     "lost answers": Forecast(lost=0.1),
     "broken connections": Forecast(reset=0.1),
-    "everything": Forecast(throttle=0.05, lost=0.05, reset=0.05),
+    "everything": Forecast(throttle=0.08, lost=0.08, reset=0.08),
 }
 
 
