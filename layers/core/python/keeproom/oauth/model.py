@@ -6,7 +6,6 @@ whether it has been removed yet or not.
 """
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -26,7 +25,7 @@ class Permission(StrEnum):
     FORGET = "forget"
 
 
-type Permissions = frozenset[Permission]
+Permissions = frozenset[Permission]
 
 ALL = frozenset(Permission)
 SCOPES = {f"memory:{permission}": permission for permission in Permission}
@@ -187,10 +186,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Page[T]:
-    """`cursor`: where the next page begins; empty after the last one."""
+    """`next`: the cursor of the following page, empty at the end."""
 
-    items: Sequence[T]
-    cursor: str = ""
+    items: tuple[T, ...]
+    next: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
