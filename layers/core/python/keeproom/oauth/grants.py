@@ -82,6 +82,14 @@ def clients(auth: Authorization, *, cursor: str = "", limit: int = 50) -> Page[C
     return Page(tuple(shown), page.next)
 
 
+def client(auth: Authorization, client_id: str) -> Client:
+    """Raises `NotFound`."""
+    found = auth.grants.find(Client, client_id)
+    if found is None or (found.expires is not None and found.expires <= auth.clock()):
+        raise NotFound("There is no such app.")
+    return found
+
+
 def remove_client(auth: Authorization, client_id: str, *, by: str) -> None:
     """Revoke all that the app was allowed, then forget its registration. Raises `NotFound`."""
 
