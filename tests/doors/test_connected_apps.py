@@ -246,3 +246,31 @@ def test_only_the_owner_sees_connected_apps(door: Door, app: SignedIn) -> None:
         ):
             assert door.http.request(method, path, headers=headers).status_code == 403
     assert call(door, app)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 50])
+def test_the_audit_shows_memories_and_apps_as_one_list(
+    door: Door, app: SignedIn, limit: int
+) -> None:
+    for text in ("Plays the cello", "Is allergic to nuts"):
+        door.http.post("/api/memories", json={"content": text}).raise_for_status()
+    changed(door, "read")
+
+    seen, cursor = list[dict[str, str]](), ""
+    while True:
+        page = door.http.get("/api/audit", params={"limit": limit, "cursor": cursor}).json()
+        seen += page["data"]
+        cursor = page["next"]
+        if cursor is None:
+            break
+    assert sorted(one["verb"] for one in seen) == [
+        "approve",
+        "change_grant",
+        "remember",
+        "remember",
+    ]
+    assert [one["at"] for one in seen] == sorted((one["at"] for one in seen), reverse=True)
+    assert len({one["id"] for one in seen}) == 4
+    assert door.http.get("/api/audit/verify").json() == {"intact": True, "faults": []}
+    for foreign in ("x", "x.y", "~.x", "~.~.~"):
+        error_of(door.http.get("/api/audit", params={"cursor": foreign}), 400)
