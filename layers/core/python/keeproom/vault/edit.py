@@ -84,7 +84,7 @@ def edit(
 
     memory, changed = decided(vault, decide)
     if changed:
-        settle(vault, [memory], embedded=bool(made) or wanted.content is None)
+        settle(vault, [memory], embedded=made is not None)
     return memory
 
 

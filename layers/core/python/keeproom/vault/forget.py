@@ -1,6 +1,6 @@
 """Removing a memory for good, and lifting what keeps its text out."""
 
-from keeproom.errors import NotFound
+from keeproom.errors import Contended, NotFound
 from keeproom.vault import receipts
 from keeproom.vault.change import Change, Claim
 from keeproom.vault.jobs import settle_removed
@@ -62,7 +62,8 @@ def lift(vault: Vault, identity: str, *, by: Actor, request_id: str = "") -> Non
         rejected: tuple[Memory, ...] = ()
         if seen.of:
             look = vault.memories.look(memories=[seen.of], identities=[identity], receipt=asked.key)
-            seen = look.holdings[identity]
+            if look.holdings[identity] != seen:
+                raise Contended
             rejected = tuple(look.memories.values())
         change = Change(
             audit=vault.audit(

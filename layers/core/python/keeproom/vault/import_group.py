@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from keeproom.errors import NotFound, Unavailable
+from keeproom.errors import Contended, NotFound, Unavailable
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up, settle
 from keeproom.vault.kin import Kin, embedding, encoded, kin, nearest
@@ -158,7 +158,7 @@ def _decided(vault: Vault, batch: Batch, texts: Sequence[_Text], look: Look) -> 
 def _outcome(vault: Vault, group: _Group, text: _Text) -> Outcome:
     if text.item.refused is not None:
         return Skipped(reason=text.item.refused)
-    known = _known(group, identity_of(text.item.content))
+    known = _known(vault, group, identity_of(text.item.content))
     if known is not None:
         return known
     links = Kin()
@@ -176,7 +176,7 @@ def _outcome(vault: Vault, group: _Group, text: _Text) -> Outcome:
     return _store(vault, group, text, links)
 
 
-def _known(group: _Group, identity: str) -> Skipped | None:
+def _known(vault: Vault, group: _Group, identity: str) -> Skipped | None:
     """Why a text with this identity is not stored again."""
     if identity in group.stored:
         return Skipped(reason=SkipReason.DUPLICATE, by=group.stored[identity].id)
@@ -188,6 +188,8 @@ def _known(group: _Group, identity: str) -> Skipped | None:
         case Held(by) if by in group.known:
             return _standing_for(group.known[by], SkipReason.DUPLICATE)
         case Held():
+            if not vault.memories.head().hidden:  # forgotten since the look
+                raise Contended
             raise Unavailable("An import that holds one of these texts is being undone. Try again.")
 
 

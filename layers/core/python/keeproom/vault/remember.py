@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from keeproom.errors import Excluded, NotFound, Unavailable, WrongState
+from keeproom.errors import Contended, Excluded, NotFound, Unavailable, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
 from keeproom.vault.change import Change, Claim, Look, Put
@@ -65,8 +65,9 @@ def remember(
     wish = _Wish(item=item, supersedes=supersedes, propose=propose, by=by, asked=asked)
     made = encoded(vault, [wish.item.content])
     links = _links(vault, wish, made[0]) if made else Kin()
-    told = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links))
-    settle(vault, [told.memory], embedded=bool(made))
+    told, stored = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links))
+    if stored:
+        settle(vault, [told.memory], embedded=bool(made))
     return told
 
 
@@ -78,13 +79,15 @@ def _links(vault: Vault, wish: _Wish, made: Encoded) -> Kin:
     return kin(vault, wish.item.content, mine, among=among, embeddings=embeddings)
 
 
-def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> Remembered:
+def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> tuple[Remembered, bool]:
+    """And whether anything was stored by this."""
     look, holder = _look(vault, wish)
     first = receipts.replayed(look, wish.asked)
     if first is not None:
-        return _again(vault, first)
+        return _again(vault, first), False
     if holder is not None and _says_it_already(look, holder, wish):
-        return Remembered(memory=holder, outcome=Skipped(reason=SkipReason.DUPLICATE, by=holder.id))
+        skipped = Skipped(reason=SkipReason.DUPLICATE, by=holder.id)
+        return Remembered(memory=holder, outcome=skipped), False
     status = _status(look, wish)
     put = (
         _revived(vault, look, holder, wish, status) if holder else _new(vault, wish, status, links)
@@ -113,7 +116,7 @@ def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> Reme
         similar_to=memory.similar_to,
         conflicts_with=memory.conflicts_with,
     )
-    return Remembered(memory=memory, outcome=outcome)
+    return Remembered(memory=memory, outcome=outcome), True
 
 
 def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
@@ -130,9 +133,11 @@ def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
             look = vault.memories.look(
                 memories={*ids, holder}, identities=[mine], receipt=wish.asked.key
             )
-            if look.holdings[mine] == Held(holder) and holder not in look.memories:
+            if look.holdings[mine] != Held(holder):
+                raise Contended
+            if holder not in look.memories:
                 raise Unavailable("An import that holds this text is being undone. Try again.")
-            return look, look.memories.get(holder)
+            return look, look.memories[holder]
         case _:
             return look, None
 

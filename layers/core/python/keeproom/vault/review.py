@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from keeproom.errors import NotFound, VaultError, WrongState
+from keeproom.errors import Contended, NotFound, VaultError, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.change import Change, Look, Put
 from keeproom.vault.edit import Edit, edited, made_for, refuse_hidden, refuse_stale, rewritten
@@ -63,7 +63,7 @@ def approve(
         also=lambda was: _targets(was, replacing_similar=replacing_similar),
         text=wanted.content if wanted else None,
     )
-    settle(vault, [memory], embedded=made is not None or not (wanted and wanted.content))
+    settle(vault, [memory])
     return memory
 
 
@@ -90,6 +90,8 @@ def settled(
             look = vault.memories.look(
                 memories=[memory_id, *others], identities=identities, receipt=asked.key
             )
+            if also(present(look, memory_id)) != others:
+                raise Contended
         refuse_hidden(vault, look)
         told = change(look, present(look, memory_id))
         told = replace(told, receipt=receipts.receipt(vault, asked, result=memory_id))
@@ -170,7 +172,7 @@ def reject(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> 
         )
 
     memory = settled(vault, memory_id, receipts.request("reject", request_id, memory_id), change)
-    settle(vault, [memory], embedded=True)
+    settle(vault, [memory])
     return memory
 
 
@@ -205,7 +207,7 @@ def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") 
 
     asked = receipts.request("keep_both", request_id, memory_id)
     memory = settled(vault, memory_id, asked, change)
-    settle(vault, [memory], embedded=True)
+    settle(vault, [memory])
     return memory
 
 
