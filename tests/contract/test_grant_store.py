@@ -90,6 +90,7 @@ NOUNS: list[Noun] = [
         explicit=False,
         challenge="d" * 43,
         resource=GRANT.resource,
+        good_until=AT,
         expires=LATER,
         used=True,
     ),

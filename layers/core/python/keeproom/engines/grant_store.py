@@ -9,7 +9,7 @@ expired by itself, some day; nothing relies on it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from keeproom.clock import tries
@@ -96,6 +96,11 @@ class ItemGrantStore:
             grant=unpack(Grant, found[grant]),
             use=unpack(Use, found[use]) if use in found else Use(id=token.grant_id),
         )
+
+    def uses(self, grant_ids: Sequence[str]) -> Mapping[str, Use]:
+        keys = [_key(Use, one) for one in grant_ids]
+        found = (unpack(Use, item) for item in self._table.get(keys).values())
+        return {use.id: use for use in found}
 
     def page[N: Noun](self, kind: type[N], *, cursor: str = "", limit: int = 50) -> Page[N]:
         items, following = self._listed(f"{_LETTERS[kind]}#", cursor, limit)

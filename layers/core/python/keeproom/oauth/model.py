@@ -102,6 +102,11 @@ class Grant:
     revoked: datetime | None = None
     revision: int = 0
 
+    @property
+    def actor(self) -> str:
+        """The app, as the audit names it."""
+        return f"mcp:{self.client_name}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
@@ -119,7 +124,8 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """An authorization code, by its hash. Kept after its use, so that a second one shows."""
+    """An authorization code, by its hash. Good until `good_until`, and kept for longer, so that a
+    second use shows."""
 
     id: str
     grant_id: str
@@ -128,6 +134,7 @@ class Code:
     explicit: bool
     challenge: str
     resource: str
+    good_until: datetime
     expires: datetime
     used: bool = False
     revision: int = 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from keeproom.oauth.model import AuditEntry, Change, Credential, Noun, Page
+from keeproom.oauth.model import AuditEntry, Change, Credential, Noun, Page, Use
 
 
 class GrantStore(Protocol):
@@ -18,6 +18,10 @@ class GrantStore(Protocol):
 
     def credential(self, hash: str) -> Credential | None:
         """The token of this hash with its grant; None when one of them is gone."""
+        ...
+
+    def uses(self, grant_ids: Sequence[str]) -> Mapping[str, Use]:
+        """Those that are known, by the id of the grant."""
         ...
 
     def page[N: Noun](self, kind: type[N], *, cursor: str = "", limit: int = 50) -> Page[N]:

@@ -1,16 +1,15 @@
 """Who is calling: an access token becomes the app the owner let in."""
 
-from contextlib import suppress
-from dataclasses import replace
-from datetime import timedelta
-
-from keeproom.errors import Contended, Unavailable
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.errors import NotAuthenticated
-from keeproom.oauth.model import Caller, Change, Credential, Kind, Use, hashed
+from keeproom.oauth.model import Caller, Credential, Kind, hashed
+from keeproom.oauth.uses import failed, used
 
-NOTED = timedelta(minutes=1)  # uses closer together than this count as one: no write a call
-COUNTED = timedelta(seconds=1)  # the same for failures: a client that loops costs one write
+_SENTENCES = {
+    "revoked": "The owner has revoked this access. Sign in again.",
+    "expired": "The access token has expired. Refresh it.",
+    "wrong_resource": "The access token is for another resource.",
+}
 
 
 def authenticated(auth: Authorization, token: str) -> Caller:
@@ -24,7 +23,7 @@ def authenticated(auth: Authorization, token: str) -> Caller:
     if reason:
         failed(auth, found.use, reason)
         raise NotAuthenticated(_SENTENCES[reason])
-    _used(auth, found.use)
+    used(auth, found.use)
     grant, narrowed = found.grant, found.token.narrowed
     return Caller(
         client_id=grant.client_id,
@@ -35,35 +34,10 @@ def authenticated(auth: Authorization, token: str) -> Caller:
     )
 
 
-_SENTENCES = {
-    "revoked": "The owner has revoked this access. Sign in again.",
-    "expired": "The access token has expired. Refresh it.",
-    "wrong_resource": "The access token is for another resource.",
-}
-
-
 def _refusal(auth: Authorization, found: Credential) -> str:
+    """In one word, empty when there is none."""
     if found.grant.revoked:
         return "revoked"
     if found.token.expires <= auth.clock():
         return "expired"
     return "" if found.token.resource == auth.resource else "wrong_resource"
-
-
-def failed(auth: Authorization, use: Use, reason: str) -> None:
-    """Count a call that was refused, for the owner to see."""
-    now = auth.clock()
-    if use.last_failure is None or now - use.last_failure >= COUNTED:
-        _note(auth, replace(use, failures=use.failures + 1, last_failure=now, reason=reason))
-
-
-def _used(auth: Authorization, use: Use) -> None:
-    now = auth.clock()
-    if use.last_used is None or use.failures or now - use.last_used >= NOTED:
-        _note(auth, replace(use, last_used=now, failures=0))
-
-
-def _note(auth: Authorization, use: Use) -> None:
-    """A count that is lost to another one, or to a busy store, is not worth failing a call."""
-    with suppress(Contended, Unavailable):
-        auth.grants.commit(Change(put=(use,)))
