@@ -1,7 +1,7 @@
 """Agents at the door of a vault, in this process."""
 
 import json
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,13 +54,22 @@ class Place:
     app: FastAPI
 
 
-def place_of(vault: Vault, *, import_seconds: float = 10.0, url: str = HERE) -> Place:
-    """With Claude let in to do everything."""
+def place_of(
+    vault: Vault,
+    *,
+    url: str = HERE,
+    import_seconds: float = 10.0,
+    verify: Callable[[str], Caller] | None = None,
+    vaults: Callable[[str], Vault] | None = None,
+    alone: bool = False,
+) -> Place:
+    """With Claude let in to do everything. `alone`: the agents' door without the owner's, and
+    without what the application puts before both."""
     tokens = Tokens()
     tokens.let_in(CLAUDE, "Claude")
-    served = Served(vaults=lambda _: vault, import_seconds=import_seconds)
-    door = build_door(served, verify=tokens.verify, url=url)
-    app = build_app(vault, owner="owner@localhost")
+    served = Served(vaults=vaults or (lambda _: vault), import_seconds=import_seconds)
+    door = build_door(served, verify=verify or tokens.verify, url=url)
+    app = FastAPI(openapi_url=None) if alone else build_app(vault, owner="owner@localhost")
     app.router.routes.extend(door.routes())
     return Place(vault=vault, tokens=tokens, door=door, app=app)
 

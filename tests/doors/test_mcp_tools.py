@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
+import httpx
 import pytest
 
+from keeproom.api import build_app
 from keeproom.errors import VaultError
 from keeproom.mcp.answers import NOTICE
 from keeproom.mcp.faults import NEXT
@@ -36,7 +39,7 @@ READ, PROPOSE, WRITE, FORGET = Permission
 
 @pytest.fixture
 def site(vault: Vault) -> Place:
-    return place_of(vault)
+    return place_of(vault, alone=True)
 
 
 @pytest.fixture
@@ -55,6 +58,10 @@ def auto(vault: Vault, agent: Agent) -> Agent:
 def other(agent: Agent, site: Place, *permissions: Permission, name: str = "Cursor") -> Agent:
     site.tokens.let_in(CURSOR, name, *permissions)
     return Agent(agent.http, CURSOR)
+
+
+def owner_of(site: Place) -> AbstractContextManager[httpx.Client]:
+    return client_of(build_app(site.vault, owner="owner@localhost"))
 
 
 def said(vault: Vault, text: str) -> Memory:
@@ -416,7 +423,7 @@ def test_a_text_is_split(agent: Agent) -> None:
 
 
 def test_what_does_not_fit_into_the_call_goes_on_in_the_background(vault: Vault) -> None:
-    with agent_of(place_of(vault, import_seconds=0.0)) as agent:
+    with agent_of(place_of(vault, import_seconds=0.0, alone=True)) as agent:
         told = agent.call("bulk_remember", items=["Ada has a cat", "Ada has a dog"])
 
         assert (told["state"], told["done"], told["total"]) == ("running", 0, 2)
@@ -438,7 +445,7 @@ def test_in_review_mode_forget_withdraws_and_the_owner_decides(agent: Agent, sit
     assert agent.call("list_memories")["memories"] == []
     assert "[not_found]" in agent.refused("list_memories", ids=[memory["id"]])
     assert "[excluded]" in agent.refused("remember", content="Ada drinks tea")
-    with client_of(site.app) as owner:
+    with owner_of(site) as owner:
         (waiting,) = owner.get("/api/memories?withdrawn=1").json()["data"]
         assert owner.get("/api/memories").json()["data"] == []
         assert waiting["withdrawn"]["by"] == "mcp:Claude"
@@ -452,13 +459,13 @@ def test_in_auto_mode_forget_is_for_good(auto: Agent, site: Place) -> None:
 
     assert auto.call("forget", id=memory["id"])["outcome"] == "forgotten"
 
-    with client_of(site.app) as owner:
+    with owner_of(site) as owner:
         assert owner.get(f"/api/memories/{memory['id']}").status_code == 404
 
 
 def test_the_owner_sets_how_many_an_app_may_forget_in_an_hour(agent: Agent, site: Place) -> None:
     first, second = (agent.call("remember", content=f"Fact {n}")["id"] for n in range(2))
-    with client_of(site.app) as owner:
+    with owner_of(site) as owner:
         assert owner.get("/api/settings").json()["forget_limit"] == 20
         owner.put("/api/settings", json={"forget_limit": 1})
     agent.call("forget", id=first)
