@@ -6,13 +6,14 @@ from datetime import timedelta
 
 from keeproom.errors import Invalid, NotFound, TooLarge, WrongState
 from keeproom.vault import receipts
-from keeproom.vault.admit import admitted_or_refused
+from keeproom.vault.admit import admitted_or_refused, refuse_secrets
 from keeproom.vault.change import Change, Look
 from keeproom.vault.forget import let_go
 from keeproom.vault.import_group import advanced, work
 from keeproom.vault.jobs import settle_removed
 from keeproom.vault.model import Actor, Batch, BatchState, ImportItem
 from keeproom.vault.receipts import Request
+from keeproom.vault.text import cleaned_source
 from keeproom.vault.vault import Vault, decided
 
 MOST_ITEMS = 20_000
@@ -33,8 +34,11 @@ def begin(
 ) -> Batch:
     """Write the texts down as one batch, to be worked off by `carry_on`. A text that holds a
     secret is not written down. The same request again answers its first batch. Raises `Invalid`
-    for no items, `TooLarge` for more than 20,000, `RequestIdReused`, `Unavailable`."""
+    for no items, `TooLarge` for more than 20,000, `RequestIdReused`, `Unavailable`; for the source
+    `Invalid`, `SecretLike`."""
     _check_size(items)
+    source = cleaned_source(source)
+    refuse_secrets(source=source)
     asked = receipts.request("import", request_id, *items, source, propose)
     first = receipts.replayed(vault.memories.look(receipt=asked.key), asked) if request_id else None
     if first is not None:
