@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keeproom.clock import utc_now
+from keeproom.engines.documents import FiledDocuments, WebDocuments
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.errors import Invalid, Unusable
-from keeproom.local import memory_store
+from keeproom.local import grant_store, memory_store
 from keeproom.local.embedder import BundledEmbedder
 from keeproom.local.snapshots import FileSnapshots
+from keeproom.oauth.authorization import Authorization
+from keeproom.oauth.ports import Documents
 from keeproom.settings import Settings
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.ports import Embedder
@@ -60,6 +63,29 @@ def local(settings: Settings) -> Generator[Composed]:
         yield Composed(vault=vault, home=home, profiles=profiles)
     finally:
         store.close()
+
+
+@contextmanager
+def letting_in(settings: Settings, issuer: str) -> Generator[Authorization]:
+    """What lets apps into the vault of the settings' folder. `issuer`: the address it is reached
+    at. Raises `Unusable` and `Invalid`."""
+    documents = documents_of(settings)
+    _make_private(settings.home)
+    store = grant_store.open(settings.home / "grants.db")
+    try:
+        yield Authorization(grants=store, documents=documents, issuer=issuer)
+    finally:
+        store.close()
+
+
+def documents_of(settings: Settings) -> Documents:
+    """Raises `Invalid` for documents of one's own where others come too: they would vouch for
+    anybody."""
+    if settings.cimd_test_docs is None:
+        return WebDocuments()
+    if not settings.is_local:
+        raise Invalid("CIMD_TEST_DOCS is for loopback addresses only.", param="CIMD_TEST_DOCS")
+    return FiledDocuments.read(settings.cimd_test_docs, otherwise=WebDocuments())
 
 
 def _make_private(home: Path) -> None:

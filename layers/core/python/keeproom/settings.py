@@ -60,6 +60,13 @@ class Settings(BaseSettings):
         description="Key the endpoint asks for, if it does.",
     )
 
+    cimd_test_docs: Path | None = Field(
+        None,
+        alias="CIMD_TEST_DOCS",
+        description="JSON file of client metadata documents by address, to try clients on a "
+        "machine without a way out. For loopback addresses only.",
+    )
+
     @field_validator("home")
     @classmethod
     def _absolute(cls, home: Path) -> Path:

@@ -6,11 +6,14 @@ from contextlib import AbstractAsyncContextManager
 from fastapi import Depends, FastAPI
 
 from keeproom.api import (
+    approval,
     audit,
     exclusions,
+    grants,
     guide,
     imports,
     memories,
+    oauth,
     public,
     recall,
     review,
@@ -18,10 +21,12 @@ from keeproom.api import (
 )
 from keeproom.api.access import AccessLog
 from keeproom.api.asked import Served, only_known_parameters
+from keeproom.api.cross_origin import CrossOrigin
 from keeproom.api.errors import answer_errors
 from keeproom.api.headers import HeadAsGet, SecurityHeaders
 from keeproom.api.limits import BodyLimit
 from keeproom.api.owner import LocalOwner, OwnerDoor, OwnerGate, is_loopback_url
+from keeproom.oauth.authorization import Authorization
 from keeproom.vault.vault import Vault
 
 ROUTERS = tuple(
@@ -42,18 +47,24 @@ def build_app(
     *,
     owner: str,
     public_url: str = "",
+    authorization: Authorization | None = None,
     wake: Callable[[], None] = lambda: None,
     import_seconds: float = IMPORT_SECONDS,
     lifespan: Lifespan | None = None,
 ) -> FastAPI:
     """The doors of one vault. `owner`: the address whom requests from this machine are signed in
     as, empty for nobody; `public_url`: where the vault is reached, if that is not this machine
-    alone, and then no request is. `wake`: tell the background worker that there is work."""
-    app = bare_app(lifespan=lifespan)
+    alone, and then no request is. `authorization`: what lets apps in; without it none is. `wake`:
+    tell the background worker that there is work."""
+    app = bare_app(lifespan=lifespan, lets_in=authorization is not None)
     app.state.served = Served(vault=vault, wake=wake, import_seconds=import_seconds)
+    app.state.authorization = authorization
     door: OwnerDoor = LocalOwner(address=owner, public_url=public_url)
+    app.state.door = door
     app.add_middleware(BodyLimit)
     app.add_middleware(OwnerGate, door=door)
+    if authorization is not None:
+        app.add_middleware(CrossOrigin, paths=oauth.FOR_PAGES)
     app.add_middleware(AccessLog)
     app.add_middleware(HeadAsGet)
     app.add_middleware(
@@ -62,8 +73,9 @@ def build_app(
     return app
 
 
-def bare_app(*, lifespan: Lifespan | None = None) -> FastAPI:
-    """The routes alone, without anything behind them or a gate before them."""
+def bare_app(*, lifespan: Lifespan | None = None, lets_in: bool = True) -> FastAPI:
+    """The routes alone, without anything behind them or a gate before them. `lets_in`: with those
+    that let apps in."""
     app = FastAPI(
         title="Keeproom",
         version="1",
@@ -76,7 +88,10 @@ def bare_app(*, lifespan: Lifespan | None = None) -> FastAPI:
         dependencies=[Depends(only_known_parameters)],
         lifespan=lifespan,
     )
-    for router in ROUTERS:
+    routers = (*ROUTERS, grants.router) if lets_in else ROUTERS
+    for router in routers:
         app.include_router(router)
-    answer_errors(app, [route for router in ROUTERS for route in router.routes])
+    own = (*oauth.ROUTES, *approval.ROUTES) if lets_in else ()
+    app.router.routes.extend(own)
+    answer_errors(app, [*(route for router in routers for route in router.routes), *own])
     return app

@@ -26,6 +26,15 @@ class OwnerDoor(Protocol):
         """Why this request is not the owner's, in a sentence; empty when it is."""
         ...
 
+    def visit_refusal(self, request: HTTPConnection) -> str:
+        """The same for a page that a link anywhere may lead to, and that changes nothing by being
+        shown."""
+        ...
+
+    def name(self, request: HTTPConnection) -> str:
+        """The address the owner is signed in as."""
+        ...
+
 
 def is_loopback_url(url: str) -> bool:
     """Whether only this machine can reach the address."""
@@ -50,9 +59,18 @@ class LocalOwner:
     public_url: str = ""
 
     def refusal(self, request: HTTPConnection) -> str:
+        return self._refusal(request, _RULES)
+
+    def visit_refusal(self, request: HTTPConnection) -> str:
+        return self._refusal(request, _VISIT_RULES)
+
+    def name(self, request: HTTPConnection) -> str:
+        return self.address
+
+    def _refusal(self, request: HTTPConnection, rules: "_Rules") -> str:
         if not self.address or (self.public_url and not is_loopback_url(self.public_url)):
             return "Signing in is not set up, and the local owner is for loopback addresses only."
-        return next((why for ours, why in _RULES if not ours(request)), "")
+        return next((why for ours, why in rules if not ours(request)), "")
 
 
 def _from_this_machine(request: HTTPConnection) -> bool:
@@ -82,13 +100,28 @@ def _no_other_site(request: HTTPConnection) -> bool:
     return set(request.headers.getlist("sec-fetch-site")) <= _FROM_HERE
 
 
-_RULES: tuple[tuple[Callable[[HTTPConnection], bool], str], ...] = (
+def _came_by_link(request: HTTPConnection) -> bool:
+    """The browser's own window went there, so that no other page can read what it shows. A browser
+    that says nothing of this is old, or a program."""
+    headers = request.headers
+    window = headers.getlist("sec-fetch-mode") == ["navigate"]
+    return window and headers.getlist("sec-fetch-dest") == ["document"]
+
+
+def _window_or_own(request: HTTPConnection) -> bool:
+    return _came_by_link(request) or (_same_origin(request) and _no_other_site(request))
+
+
+type _Rules = tuple[tuple[Callable[[HTTPConnection], bool], str], ...]
+
+_OTHERS = "Pages of other sites may not use this vault."
+_HERE: _Rules = (
     (_from_this_machine, "The local owner is signed in on this machine only."),
     (_not_passed_on, "The local owner is not signed in through a proxy or tunnel."),
     (_for_loopback, "Use http://localhost, http://127.0.0.1 or http://[::1] as the address."),
-    (_same_origin, "Pages of other sites may not use this vault."),
-    (_no_other_site, "Pages of other sites may not use this vault."),
 )
+_RULES: _Rules = (*_HERE, (_same_origin, _OTHERS), (_no_other_site, _OTHERS))
+_VISIT_RULES: _Rules = (*_HERE, (_window_or_own, _OTHERS))
 
 
 class OwnerGate:

@@ -12,6 +12,8 @@ from keeproom import compose
 from keeproom.cli.terminal import app, say
 from keeproom.errors import Unavailable
 from keeproom.local.queue import Worker
+from keeproom.oauth.authorization import Authorization
+from keeproom.oauth.cleanup import clean_up
 from keeproom.settings import Settings, read_settings
 
 Port = Annotated[
@@ -26,7 +28,9 @@ def serve(port: Port = None) -> None:
     settings = read_settings(**({} if port is None else {"PORT": port}))
     logging.getLogger("keeproom").setLevel(logging.INFO)
     with _listening(settings.port) as listener, compose.local(settings) as composed:
-        _serve(settings, composed, listener)
+        address = settings.public_url or f"http://localhost:{listener.getsockname()[1]}"
+        with compose.letting_in(settings, address) as authorization:
+            _serve(settings, composed, authorization, listener)
 
 
 def _listening(port: int) -> socket.socket:
@@ -45,13 +49,20 @@ def _listening(port: int) -> socket.socket:
     return listener
 
 
-def _serve(settings: Settings, composed: compose.Composed, listener: socket.socket) -> None:
+def _serve(
+    settings: Settings,
+    composed: compose.Composed,
+    authorization: Authorization,
+    listener: socket.socket,
+) -> None:
     # Here, because no other command needs a web server, and it takes half a second to load.
     import uvicorn  # noqa: PLC0415
 
     from keeproom import api  # noqa: PLC0415
 
-    worker = Worker(composed.vault, prepare=composed.prepare)
+    worker = Worker(
+        composed.vault, prepare=composed.prepare, upkeep=lambda: clean_up(authorization)
+    )
     port = listener.getsockname()[1]
 
     @asynccontextmanager
@@ -65,6 +76,7 @@ def _serve(settings: Settings, composed: compose.Composed, listener: socket.sock
         composed.vault,
         owner=settings.dev_owner_email,
         public_url=settings.public_url,
+        authorization=authorization,
         wake=worker.wake,
         lifespan=running,
     )

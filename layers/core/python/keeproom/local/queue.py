@@ -10,19 +10,26 @@ from keeproom.vault import imports, jobs
 from keeproom.vault.vault import Vault
 
 TICK = 5.0  # seconds between looks at the queue when nobody asks
+UPKEEP_EVERY = 3600.0  # seconds
 SNAPSHOT_EVERY = 60.0  # seconds; what a forget removed leaves the snapshot by then
 _log = logging.getLogger(__name__)
 
 
 class Worker:
     """Works off imports, the index queue and missing embeddings, and keeps the snapshot of the
-    index fresh. `prepare` is run first, once. Whatever fails is tried again at the next tick:
-    what is to be done lies in the store."""
+    index fresh. `prepare` is run first, once; `upkeep` then and every hour. Whatever fails is tried
+    again at the next tick: what is to be done lies in the store."""
 
-    def __init__(self, vault: Vault, *, prepare: Callable[[], object] = lambda: None) -> None:
-        self._vault, self._prepare = vault, prepare
+    def __init__(
+        self,
+        vault: Vault,
+        *,
+        prepare: Callable[[], object] = lambda: None,
+        upkeep: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._vault, self._prepare, self._upkeep = vault, prepare, upkeep
         self._awake, self._stopped = Event(), Event()
-        self._saved = monotonic()
+        self._saved, self._kept_up = monotonic(), float("-inf")
         self._thread = Thread(target=self._run, name="keeproom-worker", daemon=True)
 
     def start(self) -> None:
@@ -48,6 +55,9 @@ class Worker:
             if asked:
                 self._try("go on with imports", self._imports)
             self._try("work off the index queue", self._index)
+            if monotonic() - self._kept_up > UPKEEP_EVERY:
+                self._kept_up = monotonic()
+                self._try("remove what has expired", self._upkeep)
 
     def _imports(self) -> None:
         while not self._stopped.is_set() and imports.resume(self._vault, seconds=1.0):

@@ -1,0 +1,33 @@
+"""Removing what has expired: nothing relies on it, but it should not pile up."""
+
+from contextlib import suppress
+from itertools import batched
+
+from keeproom.errors import Contended
+from keeproom.oauth.authorization import Authorization
+from keeproom.oauth.model import Change, Client, Code, Count, Grant, Noun, Pending, Token, Use
+
+_KINDS: tuple[type[Noun], ...] = (Pending, Code, Token, Count, Use, Grant, Client)
+_AT_ONCE = 25
+
+
+def clean_up(auth: Authorization) -> int:
+    """Remove what has expired and count it. Whatever somebody changes meanwhile is left for the
+    next time."""
+    removed = 0
+    for kind in _KINDS:
+        for some in batched(_expired(auth, kind), _AT_ONCE):
+            with suppress(Contended):
+                auth.grants.commit(Change(drop=some))
+                removed += len(some)
+    return removed
+
+
+def _expired(auth: Authorization, kind: type[Noun]) -> list[Noun]:
+    found: list[Noun] = []
+    cursor, more, now = "", True, auth.clock()
+    while more:
+        page = auth.grants.page(kind, cursor=cursor, limit=500)
+        found += [one for one in page.items if one.expires is not None and one.expires <= now]
+        cursor, more = page.next, bool(page.next)
+    return found
