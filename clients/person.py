@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import override
 from urllib.parse import urljoin, urlsplit
 
@@ -39,25 +40,32 @@ class _Forms(HTMLParser):
         super().__init__()
         self.forms: list[Form] = []
         self._select = ""
+        self._is_option = False
 
     @override
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         has = {name: value or "" for name, value in attrs}
         if tag == "form":
             self.forms.append(Form(action=has.get("action", "")))
-        elif self.forms and "disabled" not in has:
+        elif tag == "select":
+            self._select = has.get("name", "")
+        elif tag == "option" and self._select:
+            self._is_option = True
+        elif self.forms and has.get("name") and "disabled" not in has:
             self._field(tag, has)
 
+    @override
+    def handle_data(self, data: str) -> None:
+        """The first option is the one that is chosen; what is sent is its text."""
+        if self._is_option:
+            self.forms[-1].fields.append((self._select, data))
+            self._select, self._is_option = "", False
+
     def _field(self, tag: str, has: dict[str, str]) -> None:
-        form, name, kind = self.forms[-1], has.get("name", ""), has.get("type", "text")
-        if tag == "select":
-            self._select = name
-        elif tag == "option" and "selected" in has:
-            form.fields.append((self._select, has.get("value", "")))
-        elif name and (tag == "button" or (tag == "input" and kind == "submit")):
-            form.buttons.append((name, has.get("value", "")))
-        elif name and tag == "input" and (kind != "radio" or "checked" in has):
-            form.fields.append((name, has.get("value", "on")))
+        if tag == "button":
+            self.forms[-1].buttons.append((has["name"], has.get("value", "")))
+        elif tag == "input":
+            self.forms[-1].fields.append((has["name"], has.get("value", "on")))
 
 
 def form_of(page: str) -> Form:
@@ -69,7 +77,7 @@ def form_of(page: str) -> Form:
     return reader.forms[0]
 
 
-def approve(address: str, *, pressing: str = "approve") -> str:
+def approve(address: str) -> str:
     """Where the browser is sent after the approval: the client's own address, not yet visited.
     Raises `NotApproved`."""
     with httpx.Client(timeout=20, headers=NAVIGATION) as browser:
@@ -81,17 +89,17 @@ def approve(address: str, *, pressing: str = "approve") -> str:
                     return onward
                 answer = browser.get(onward)
             elif answer.status_code == httpx.codes.OK:
-                answer = _submit(browser, answer, pressing)
+                answer = _submit(browser, answer)
             else:
                 raise NotApproved(f"{answer.status_code} at {answer.url.path}: {answer.text[:300]}")
     raise NotApproved("sent around in circles")
 
 
-def _submit(browser: httpx.Client, page: httpx.Response, pressing: str) -> httpx.Response:
+def _submit(browser: httpx.Client, page: httpx.Response) -> httpx.Response:
     form = form_of(page.text)
-    pressed = [button for button in form.buttons if pressing in button[1].lower()]
+    pressed = [button for button in form.buttons if button[1] == "approve"]
     if not pressed:
-        raise NotApproved(f"no button {pressing!r} among {form.buttons}")
+        raise NotApproved(f"nothing to approve with among {form.buttons}")
     sent: dict[str, list[str]] = {}
     for name, value in (*form.fields, pressed[0]):
         sent.setdefault(name, []).append(value)
@@ -114,6 +122,7 @@ def approve_and_return(address: str) -> None:
 
 
 def main() -> None:
+    """With a file at PERSON_AWAY, nobody is at the browser. Either way PERSON_LOG is told."""
     address = next((word for word in sys.argv[1:] if word.startswith("http")), "")
     if "--now" not in sys.argv:
         # The browser outlives the command that opens it.
@@ -124,6 +133,9 @@ def main() -> None:
             stderr=open(os.environ.get("PERSON_LOG", os.devnull), "ab"),  # noqa: SIM115
             start_new_session=True,
         )
+        return
+    sys.stderr.write(f"asked {address}\n")
+    if Path(os.environ.get("PERSON_AWAY", os.devnull)).is_file():
         return
     time.sleep(PAUSE)
     approve_and_return(address)

@@ -1,0 +1,28 @@
+"""The owner's side: who is let in, and taking it back."""
+
+from typing import Any
+
+import httpx
+
+
+class Owner:
+    """Uses the API of the vault at the address, as the person at this machine."""
+
+    def __init__(self, address: str) -> None:
+        self._api = httpx.Client(base_url=f"{address}/api", timeout=20)
+        self._api.put("/settings", json={"approval_mode": "auto"}).raise_for_status()
+
+    def grants(self) -> list[dict[str, Any]]:
+        """Those that hold, oldest first."""
+        data = self._api.get("/oauth/grants").raise_for_status().json()["data"]
+        return [grant for grant in data if grant["revoked_at"] is None]
+
+    def revoke(self, grant_id: str) -> None:
+        self._api.delete(f"/oauth/grants/{grant_id}").raise_for_status()
+
+    def memory(self, memory_id: str) -> dict[str, Any] | None:
+        """None when there is none of this id."""
+        answer = self._api.get(f"/memories/{memory_id}")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return None
+        return answer.raise_for_status().json()
