@@ -4,6 +4,8 @@ from typing import Any
 
 import httpx
 
+NOT_FOUND = 404
+
 
 class Owner:
     """Uses the API of the vault at the address, as the person at this machine."""
@@ -23,6 +25,6 @@ class Owner:
     def memory(self, memory_id: str) -> dict[str, Any] | None:
         """None when there is none of this id."""
         answer = self._api.get(f"/memories/{memory_id}")
-        if answer.status_code == httpx.codes.NOT_FOUND:
+        if answer.status_code == NOT_FOUND:
             return None
         return answer.raise_for_status().json()

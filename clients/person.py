@@ -88,7 +88,7 @@ def approve(address: str) -> str:
                 if urlsplit(onward).netloc != urlsplit(address).netloc:
                     return onward
                 answer = browser.get(onward)
-            elif answer.status_code == httpx.codes.OK:
+            elif answer.is_success:
                 answer = _submit(browser, answer)
             else:
                 raise NotApproved(f"{answer.status_code} at {answer.url.path}: {answer.text[:300]}")

@@ -14,6 +14,7 @@ import httpx
 
 ROOT = Path(__file__).parents[1]
 PYTHON = Path(sys.executable)
+DOCUMENTS = Path(__file__).with_name("documents.json")  # no client's own server is asked
 START = 30.0  # seconds
 
 
@@ -41,7 +42,10 @@ def served(place: Place, home: Path, **settings: str) -> Generator[str]:
         Place.LAMBDA: ["-m", "clients.bridge"],
     }[place]
     environment = clean_environment(
-        KEEPROOM_HOME=str(home / "vault"), KEEPROOM_EMBEDDER="none", **settings
+        KEEPROOM_HOME=str(home / "vault"),
+        KEEPROOM_EMBEDDER="none",
+        CIMD_TEST_DOCS=str(DOCUMENTS),
+        **settings,
     )
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "layers/core/python"), str(ROOT)])
     home.mkdir(parents=True, exist_ok=True)

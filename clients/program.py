@@ -95,7 +95,9 @@ def _read(line: str) -> dict[str, Any]:
 
 
 @contextmanager
-def running(command: Sequence[str | Path], environment: Mapping[str, str]) -> Generator[Program]:
+def running[P: Program](
+    command: Sequence[str | Path], environment: Mapping[str, str], *, kind: type[P]
+) -> Generator[P]:
     """From nothing to approved. Raises `Failed`."""
     with subprocess.Popen(
         command,
@@ -106,6 +108,6 @@ def running(command: Sequence[str | Path], environment: Mapping[str, str]) -> Ge
         text=True,
     ) as run:
         try:
-            yield Program(run)
+            yield kind(run)
         finally:
             run.kill()

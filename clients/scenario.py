@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from clients.owner import Owner
 from clients.session import Failed, NotLetIn, Session
+from clients.visit import Visit
 
 TOOLS = [
     "bulk_remember",
@@ -15,51 +15,52 @@ TOOLS = [
     "remember",
 ]
 
-type Step = Callable[[Session, Owner, str], None]
+type Step = Callable[[Session, Visit, str], None]
 
 
-def go_through(session: Session, owner: Owner, name: str) -> None:
+def go_through(session: Session, visit: Visit, name: str) -> None:
     """From the list of tools to the refusal after the grant is taken back. Raises `Failed` with the
     step and why. `name`: a word of this client's own, which is remembered."""
     for step in STEPS:
         words = step.__name__.strip("_").replace("_", " ")
         try:
-            step(session, owner, name)
+            step(session, visit, name)
         except NotLetIn as error:
             raise Failed(f"{words}: not let in {error}") from error
         except Failed as error:
             raise Failed(f"{words}: {error}") from error
 
 
-def _lists_tools(session: Session, owner: Owner, name: str) -> None:
+def _lists_tools(session: Session, visit: Visit, name: str) -> None:
     expect(sorted(session.tools()) == TOOLS, "not the seven tools")
 
 
-def _remembers_and_recalls(session: Session, owner: Owner, name: str) -> None:
+def _remembers_and_recalls(session: Session, visit: Visit, name: str) -> None:
     kept = session.call("remember", content=f"{name} keeps bees in Ljubljana")
-    memory = owner.memory(_id_of(kept))
+    memory = visit.owner.memory(_id_of(kept))
     expect(memory is not None, "the memory is not in the vault")
     found = session.call("recall", query=f"{name} bees")
     expect(name in str(found), f"not recalled: {found}")
 
 
-def _forgets(session: Session, owner: Owner, name: str) -> None:
+def _forgets(session: Session, visit: Visit, name: str) -> None:
     kept = session.call("remember", content=f"{name} sold a boat")
     session.call("forget", id=_id_of(kept))
-    expect(owner.memory(_id_of(kept)) is None, "the memory is still there")
+    expect(visit.owner.memory(_id_of(kept)) is None, "the memory is still there")
     expect("boat" not in str(session.call("recall", query="boat")["hits"]), "still recalled")
 
 
-def _refreshes(session: Session, owner: Owner, name: str) -> None:
+def _refreshes(session: Session, visit: Visit, name: str) -> None:
     before = session.refresh_token()
     session.spoil()
     session.call("recall", query="bees")
     expect(session.refresh_token() != before, "the refresh token is the old one")
 
 
-def _is_refused_once_revoked(session: Session, owner: Owner, name: str) -> None:
-    for grant in owner.grants():
-        owner.revoke(grant["id"])
+def _is_refused_once_revoked(session: Session, visit: Visit, name: str) -> None:
+    visit.leave()
+    for grant in visit.owner.grants():
+        visit.owner.revoke(grant["id"])
     try:
         answer = session.call("recall", query="bees")
     except (NotLetIn, Failed):

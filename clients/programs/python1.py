@@ -40,8 +40,9 @@ async def show(address: str) -> None:
 
 
 async def come_back() -> tuple[str, str | None]:
-    heard = await asyncio.to_thread(hear) or {}
-    sent = dict(parse_qsl(urlsplit(heard["callback"]).query))
+    heard = await asyncio.to_thread(hear)
+    callback: str = heard["callback"] if heard else ""
+    sent = dict(parse_qsl(urlsplit(callback).query))
     return sent["code"], sent.get("state")
 
 

@@ -44,8 +44,9 @@ async def show(address: str) -> None:
 
 
 async def come_back() -> AuthorizationCodeResult:
-    heard = await asyncio.to_thread(hear) or {}
-    sent = dict(parse_qsl(urlsplit(heard["callback"]).query))
+    heard = await asyncio.to_thread(hear)
+    callback: str = heard["callback"] if heard else ""
+    sent = dict(parse_qsl(urlsplit(callback).query))
     return AuthorizationCodeResult(code=sent["code"], state=sent.get("state"), iss=sent.get("iss"))
 
 
