@@ -102,7 +102,7 @@ def handler_for(function: Mangum, renamed: Mapping[str, str]) -> type[BaseHTTPRe
             if self.command != "HEAD":
                 self.wfile.write(out)
 
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = answer
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_HEAD = answer  # noqa: N815
 
     return Bridge
 

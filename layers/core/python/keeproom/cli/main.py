@@ -3,11 +3,11 @@
 import logging
 import sys
 
-from keeproom.cli import imports, memories, serve, upkeep
+from keeproom.cli import doctor, imports, memories, serve, upkeep
 from keeproom.cli.terminal import app, fail
 from keeproom.errors import VaultError
 
-COMMANDS = (memories, imports, upkeep, serve)  # each adds its commands to the application
+COMMANDS = (memories, imports, upkeep, serve, doctor)  # each adds its commands to the application
 
 
 def main() -> None:
