@@ -12,16 +12,23 @@ import os
 import sys
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from email.message import Message
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, override
 
+from fastapi import FastAPI
 from mangum import Mangum
 
-from keeproom import compose
+from keeproom import compose, mcp
 from keeproom.api import build_app
+from keeproom.cli.vaults import only
+from keeproom.oauth.authorization import Authorization
+from keeproom.oauth.verify import authenticated
 from keeproom.settings import read_settings
+from keeproom.vault.vault import Vault
 
 _TEXT = ("text/", "application/json", "application/javascript", "application/xml")
 _RENAMED = {"www-authenticate": "x-amzn-remapped-www-authenticate"}
@@ -111,6 +118,25 @@ class Server(HTTPServer):
     request_queue_size = 64
 
 
+def application(vault: Vault, letting: Authorization, owner: str) -> FastAPI:
+    """Every door, as `keeproom serve` opens them; those for agents anew for each event, since
+    Mangum begins and ends the application with it."""
+    agents = mcp.build_door(
+        mcp.Served(vaults=only(vault), wake=lambda: None),
+        verify=partial(authenticated, letting),
+        url=letting.issuer,
+    )
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncGenerator[None]:
+        async with agents.opened():
+            yield
+
+    app = build_app(vault, owner=owner, authorization=letting, lifespan=running)
+    app.router.routes.extend(agents.routes())
+    return app
+
+
 def main() -> None:
     port = int(sys.argv[1])
     settings = read_settings(PORT=port)
@@ -118,11 +144,7 @@ def main() -> None:
     address = f"http://localhost:{port}"
     with compose.local(settings) as composed, compose.letting_in(settings, address) as letting:
         composed.prepare()
-        app = build_app(
-            composed.vault,
-            owner=settings.dev_owner_email,
-            authorization=letting,
-        )
+        app = application(composed.vault, letting, settings.dev_owner_email)
         function = Mangum(app, lifespan="auto")
         Server(("127.0.0.1", port), handler_for(function, renamed)).serve_forever()
 

@@ -53,7 +53,7 @@ def _rows_of_settings() -> Iterator[tuple[str, str, str]]:
 
 
 def _default(field: FieldInfo) -> str:
-    if field.default_factory is not None or field.default in ("", SecretStr("")):
+    if field.default_factory is not None or field.default in ("", 0, SecretStr("")):
         return ""
     return f"`{field.default}`"
 

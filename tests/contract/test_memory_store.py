@@ -708,12 +708,12 @@ def test_a_removed_audit_entry_shows_at_any_place(hand: Hand) -> None:
 
 
 def test_a_last_entry_forged_with_a_hash_of_its_own_shows(hand: Hand) -> None:
-    deeds.remember(hand, "tea")
+    say(hand, "tea")
     (item,) = everything(*_place(hand), "A").values()
     true = layout.link(item)
     before = model.Gate(number=true.chain, generation=hand.store.head().generation)
     _, forged = chain.link(before, replace(true.entry, actor="nobody"))
-    hand.table.load([layout.link_item(partition_of(hand), forged)])
+    hand.table.load([layout.link_item(hand.partition, forged)])
 
     assert len(hand.store.audit_faults()) == 1
 

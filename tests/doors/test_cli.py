@@ -194,3 +194,12 @@ def _stored(env: Mapping[str, str]) -> int:
     newest = store.batches(limit=1).items
     store.close()
     return newest[0].stored if newest else 0
+
+
+def test_the_data_lies_in_the_platforms_folder_unless_it_is_told(
+    env: dict[str, str], tmp_path: Path
+) -> None:
+    env = {**env, "HOME": str(tmp_path), "PORT": "9999"}
+    del env["KEEPROOM_HOME"]
+    home = Path(told(env, "status")["home"])
+    assert (home.name, home != tmp_path, tmp_path in home.parents) == ("keeproom", True, True)

@@ -185,6 +185,8 @@ def _known(vault: Vault, group: _Group, identity: str) -> Skipped | None:
             return None
         case Exclusion():
             return Skipped(reason=SkipReason.EXCLUDED)
+        case Held(by) if by in group.known and group.known[by].withdrawn:
+            return Skipped(reason=SkipReason.EXCLUDED)
         case Held(by) if by in group.known:
             return _standing_for(group.known[by], SkipReason.DUPLICATE)
         case Held():

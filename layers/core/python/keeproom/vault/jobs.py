@@ -36,7 +36,7 @@ def _read_everything(vault: Vault) -> None:
     vault.index.clear()
     while True:
         page = vault.memories.memories(cursor=cursor, limit=PAGE)
-        _put(vault, page.items)
+        _put(vault, (memory for memory in page.items if memory.withdrawn is None))
         cursor = page.next
         if not cursor:
             break
@@ -46,7 +46,8 @@ def _read_everything(vault: Vault) -> None:
 def _refresh(vault: Vault, ids: Sequence[str]) -> None:
     if not ids:
         return
-    found = vault.memories.read(ids, hidden=True)
+    read = vault.memories.read(ids, hidden=True)
+    found = {one: memory for one, memory in read.items() if memory.withdrawn is None}
     vault.index.remove([one for one in ids if one not in found])
     _put(vault, found.values())
 

@@ -49,7 +49,8 @@ def nearest(
 ) -> tuple[Mapping[str, Memory], Mapping[str, Embedding]]:
     """The closest memories of the vault with their embeddings, as the store has them."""
     ids = vault.index.nearest(made.vectors[: 4 * vault.embedder.dims], where=where, limit=NEAREST)
-    known = vault.memories.read(ids)
+    read = vault.memories.read(ids)
+    known = {one: memory for one, memory in read.items() if memory.withdrawn is None}
     current = {
         one: found
         for one, found in vault.memories.embeddings(list(known)).items()

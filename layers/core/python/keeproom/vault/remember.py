@@ -137,6 +137,11 @@ def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
                 raise Contended
             if holder not in look.memories:
                 raise Unavailable("An import that holds this text is being undone. Try again.")
+            if look.memories[holder].withdrawn and not wish.by.is_owner:
+                raise Excluded(
+                    "An app has asked to forget this text, and the owner has not decided yet, so "
+                    "it is kept out."
+                )
             return look, look.memories[holder]
         case _:
             return look, None
@@ -144,7 +149,7 @@ def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
 
 def _again(vault: Vault, memory_id: str) -> Remembered:
     memory = vault.memories.read([memory_id]).get(memory_id)
-    if memory is None:
+    if memory is None or memory.withdrawn:
         raise NotFound("This request stored a memory that has been forgotten since.")
     return Remembered(
         memory=memory,
@@ -164,9 +169,9 @@ def _status(look: Look, wish: _Wish) -> Status:
 
 
 def _says_it_already(look: Look, holder: Memory, wish: _Wish) -> bool:
-    """A superseded holder is revived. One that is itself to be superseded is rewritten where the
-    wish takes effect at once: its spelling changes."""
-    if holder.status is Status.SUPERSEDED:
+    """A superseded or withdrawn holder is revived. One that is itself to be superseded is
+    rewritten where the wish takes effect at once: its spelling changes."""
+    if holder.status is Status.SUPERSEDED or holder.withdrawn:
         return False
     rewritten = holder.id == wish.supersedes and holder.content != wish.item.content
     return not (rewritten and _status(look, wish) is Status.ACTIVE)
@@ -211,6 +216,7 @@ def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status)
         conflicts_with=tuple(dict.fromkeys((*rival, *was.conflicts_with))),
         history=was.history if spelled == was.content else (*was.history, earlier),
         review=None,
+        withdrawn=None,
     )
     return Put(memory=now, was=was)
 
@@ -219,7 +225,7 @@ def _superseded(vault: Vault, look: Look, wish: _Wish, *, by: str) -> tuple[Put,
     if wish.supersedes in ("", by):
         return ()
     was = look.memories.get(wish.supersedes)
-    if was is None:
+    if was is None or was.withdrawn:
         raise NotFound(
             f"There is no memory {wish.supersedes} to supersede. Recall first, and use an id from "
             "the answer.",

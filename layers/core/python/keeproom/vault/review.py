@@ -7,7 +7,15 @@ from datetime import datetime
 from keeproom.errors import Contended, NotFound, VaultError, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.change import Change, Look, Put
-from keeproom.vault.edit import Edit, edited, made_for, refuse_hidden, refuse_stale, rewritten
+from keeproom.vault.edit import (
+    Edit,
+    edited,
+    made_for,
+    refuse_hidden,
+    refuse_stale,
+    refuse_withdrawn,
+    rewritten,
+)
 from keeproom.vault.forget import let_go
 from keeproom.vault.jobs import settle
 from keeproom.vault.model import Actor, Decision, Exclusion, Memory, Review, Status, identity_of
@@ -109,6 +117,7 @@ def present(look: Look, memory_id: str) -> Memory:
 
 
 def _proposal(memory: Memory) -> Memory:
+    refuse_withdrawn(memory)
     if memory.status is not Status.PROPOSED:
         raise WrongState(f"Memory {memory.id} is {memory.status}: it does not wait for review.")
     return memory
@@ -181,6 +190,7 @@ def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") 
     Raises `NotFound`, `WrongState` when there is nothing to settle."""
 
     def change(_: Look, was: Memory) -> Change:
+        refuse_withdrawn(was)
         waits, at = was.status is Status.PROPOSED, vault.clock()
         if not waits and not (was.status is Status.ACTIVE and was.conflicts_with):
             raise WrongState(f"Memory {memory_id} has nothing to settle.")
