@@ -2,7 +2,7 @@
 version 2.0, which Mangum turns back into a request for the same application. One at a time, as in
 one container. Usage: `python -m clients.bridge PORT`, with the environment of `keeproom serve`.
 
-Where it differs from AWS: no `X-Forwarded-*` headers, because the owner is signed in as the person
+Where it differs from AWS: plain HTTP, and no header that says for whom it was forwarded, because the owner is signed in as the person
 at this machine, which no forwarded request is. With WITHOUT_CHALLENGE=1 the header
 `WWW-Authenticate` is renamed, as some of AWS's gateways do.
 """
@@ -51,7 +51,7 @@ def event_of(method: str, target: str, headers: Message, body: bytes) -> dict[st
     """Header names in lower case, repeated ones joined, cookies apart; bodies that are not text in
     base64."""
     path, _, query = target.partition("?")
-    joined, cookies = dict[str, str](), list[str]()
+    joined, cookies = {"x-forwarded-proto": "http"}, list[str]()
     for name, value in ((name.lower(), value.strip()) for name, value in headers.items()):
         if name == "cookie":
             cookies += [one.strip() for one in value.split(";")]

@@ -6,6 +6,7 @@ once and takes its time, as people do: mcp-remote opens the page before it liste
 """
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -91,8 +92,13 @@ def approve(address: str) -> str:
             elif answer.is_success:
                 answer = _submit(browser, answer)
             else:
-                raise NotApproved(f"{answer.status_code} at {answer.url.path}: {answer.text[:300]}")
+                raise NotApproved(f"{answer.status_code} at {answer.url.path}: {_said(answer.text)}")
     raise NotApproved("sent around in circles")
+
+
+def _said(page: str) -> str:
+    """What a page that asks nothing tells."""
+    return re.sub(r"<[^>]+>|\s+", " ", page.partition("</style>")[2] or page).strip()[:300]
 
 
 def _submit(browser: httpx.Client, page: httpx.Response) -> httpx.Response:

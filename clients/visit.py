@@ -41,6 +41,7 @@ class Visit:
 
     def leave(self) -> None:
         """From now on nobody approves anything."""
+        self.home.mkdir(parents=True, exist_ok=True)
         (self.home / "away").touch()
 
     def asked(self) -> int:

@@ -301,7 +301,7 @@ def _is_answered(patient: Patient, name: str) -> Iterator[Finding]:
 def _ask(patient: Patient, method: str, params: Mapping[str, object]) -> Mapping[str, object]:
     sent = _call(method, 1, params)
     answer = patient.http.post(patient.mcp, json=sent, headers=_headers(patient.token))
-    if answer.status_code == 401:  # noqa: PLR2004
+    if answer.status_code == 401:
         raise Ill(
             saw=f"401 at {patient.mcp} with a token that was given just now",
             cause="A proxy takes the Authorization header away, or sign-in and calls reach two "
