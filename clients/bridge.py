@@ -2,9 +2,9 @@
 version 2.0, which Mangum turns back into a request for the same application. One at a time, as in
 one container. Usage: `python -m clients.bridge PORT`, with the environment of `keeproom serve`.
 
-Where it differs from AWS: plain HTTP, and no header that says for whom it was forwarded, because the owner is signed in as the person
-at this machine, which no forwarded request is. With WITHOUT_CHALLENGE=1 the header
-`WWW-Authenticate` is renamed, as some of AWS's gateways do.
+Where it differs from AWS: plain HTTP, and no header that says for whom it was forwarded, because
+the owner is signed in as the person at this machine, which no forwarded request is. With
+WITHOUT_CHALLENGE=1 the header `WWW-Authenticate` is renamed, as some of AWS's gateways do.
 """
 
 import base64

@@ -93,9 +93,9 @@ def drive(visit: Visit) -> str:
     expect(not visit.owner.grants(), "logging out left the grant")
     claude.login()
     expect("Connected" in claude.health(), f"after the second login: {claude.health()}")
-    for grant in visit.owner.grants():
-        visit.owner.revoke(grant["id"])
+    (revoked,) = visit.owner.revoke_all()
     expect("Connected" not in claude.health(), "connected although it was revoked")
+    expect(visit.owner.saw_refused(revoked), "it did not come to the vault")
     return version_of(PACKAGE)
 
 

@@ -123,6 +123,7 @@ def drive(visit: Visit) -> str:
     session = Codex(visit)
     session.command("mcp", "logout", NAME)
     expect("Not logged in" in session.command("mcp", "list"), "still signed in after logout")
+    visit.owner.revoke_all()  # Codex leaves its grant behind when it signs out
     session.command("mcp", "login", NAME)
     go_through(session, visit, "codex")
     return f"{session.version} ({session.protocol})"

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import override
 
 from clients.libraries import PROGRAMS
 from clients.node import node, script, version_of
@@ -15,17 +16,23 @@ from clients.visit import Visit
 class Remote(Program):
     """Keeps its tokens in a file."""
 
-    home: Path
+    visit: Visit | None = None
 
+    @override
+    def asks_again(self) -> bool:
+        return self.visit is not None and self.visit.asked() > 1
+
+    @override
     def spoil(self) -> None:
         path = self._tokens()
         path.write_text(json.dumps({**json.loads(path.read_text()), "access_token": "spoilt"}))
 
+    @override
     def refresh_token(self) -> str:
         return json.loads(self._tokens().read_text())["refresh_token"]
 
     def _tokens(self) -> Path:
-        found = list((self.home / ".mcp-auth").rglob("*_tokens.json"))
+        found = list((self.visit.home / ".mcp-auth").rglob("*_tokens.json")) if self.visit else []
         if len(found) != 1:
             raise Failed("no tokens were kept")
         return found[0]
@@ -35,6 +42,6 @@ def drive(visit: Visit) -> str:
     proxy = [node(), script("mcp-remote", "dist", "proxy.js"), visit.mcp]
     command = [sys.executable, PROGRAMS / "stdio.py", "{}", *proxy]
     with running(command, visit.environment(), kind=Remote) as session:
-        session.home = visit.home
+        session.visit = visit
         go_through(session, visit, "mcpremote")
         return f"{version_of('mcp-remote')} ({session.protocol})"

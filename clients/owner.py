@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 
 NOT_FOUND = 404
+REFUSED = ("revoked", "refresh_refused")
 
 
 class Owner:
@@ -21,6 +22,18 @@ class Owner:
 
     def revoke(self, grant_id: str) -> None:
         self._api.delete(f"/oauth/grants/{grant_id}").raise_for_status()
+
+    def revoke_all(self) -> list[str]:
+        """The ids of the grants that held until now."""
+        ids = [grant["id"] for grant in self.grants()]
+        for grant_id in ids:
+            self.revoke(grant_id)
+        return ids
+
+    def saw_refused(self, grant_id: str) -> bool:
+        """Whether the app has come with the grant that was taken back, and was turned away."""
+        grant = self._api.get(f"/oauth/grants/{grant_id}").raise_for_status().json()
+        return grant["failure_reason"] in REFUSED
 
     def memory(self, memory_id: str) -> dict[str, Any] | None:
         """None when there is none of this id."""

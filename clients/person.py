@@ -92,7 +92,9 @@ def approve(address: str) -> str:
             elif answer.is_success:
                 answer = _submit(browser, answer)
             else:
-                raise NotApproved(f"{answer.status_code} at {answer.url.path}: {_said(answer.text)}")
+                raise NotApproved(
+                    f"{answer.status_code} at {answer.url.path}: {_said(answer.text)}"
+                )
     raise NotApproved("sent around in circles")
 
 

@@ -13,6 +13,7 @@ from clients.person import approve
 from clients.session import Failed, NotLetIn
 
 PATIENCE = 40.0  # seconds for one answer
+LOOK = 0.25  # seconds between two looks at whether an answer will come at all
 
 
 class Program:
@@ -64,13 +65,12 @@ class Program:
 
     def _answer(self) -> dict[str, Any]:
         while True:
-            try:
-                line = self._said.get(timeout=PATIENCE)
-            except queue.Empty as error:
-                raise Failed(f"no answer within {PATIENCE:.0f} s") from error
+            line = self._line()
             if line is None:
                 raise Failed(f"the program has ended: {self._last_words()}")
             said = _read(line)
+            if "turned_away" in said:
+                raise NotLetIn(said["turned_away"])
             if "authorize" not in said:
                 if said:
                     return said
@@ -78,6 +78,19 @@ class Program:
                 raise NotLetIn
             else:
                 self._say({"callback": approve(said["authorize"])})
+
+    def _line(self) -> str | None:
+        for _ in range(int(PATIENCE / LOOK)):
+            try:
+                return self._said.get(timeout=LOOK)
+            except queue.Empty:
+                if self.asks_again():
+                    raise NotLetIn from None
+        raise Failed(f"no answer within {PATIENCE:.0f} s")
+
+    def asks_again(self) -> bool:
+        """Whether it has gone to be approved once more, and will not answer before it is."""
+        return False
 
     def _last_words(self) -> str:
         assert self._run.stderr is not None

@@ -43,7 +43,15 @@ export function providerOf(wishes) {
 }
 
 export async function obey(client, kept) {
-  for (let command; (command = await hear()); ) await answer(client, kept, command);
+  for (let command; (command = await hear()); ) {
+    try {
+      await answer(client, kept, command);
+    } catch (error) {
+      // As the libraries name it: by a class of its own, or by the code of the RFC.
+      if (error.errorCode !== 'invalid_grant' && error.code !== 'invalid_grant') throw error;
+      tell({ turned_away: 'invalid_grant' });
+    }
+  }
   await client.close();
 }
 

@@ -1,7 +1,8 @@
 """How a program is driven: commands and answers are lines of JSON, one answer to each command.
 
     {"do": "tools"}                                 -> {"tools": ["recall", ...]}
-    {"do": "call", "tool": "...", "arguments": {}}  -> {"result": {...}} or {"refused": "..."}
+    {"do": "call", "tool": "...", "arguments": {}}  -> {"result": {...}}, {"refused": "..."}
+                                                       or {"turned_away": "..."}
     {"do": "spoil"}                                 -> {"spoilt": true}; the next call must refresh
     {"do": "tokens"}                                -> {"refresh_token": "..."}
 
