@@ -1,0 +1,86 @@
+"""Where the vault runs while clients come to it."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).parents[1]
+PYTHON = Path(sys.executable)
+DOCUMENTS = Path(__file__).with_name("documents.json")  # no client's own server is asked
+START = 30.0  # seconds
+
+
+class Place(StrEnum):
+    UVICORN = "uvicorn"  # `keeproom serve`
+    LAMBDA = "lambda"  # behind the bridge
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """Nothing of the person's own, and nothing by chance."""
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", **more}
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@contextmanager
+def served(place: Place, home: Path, **settings: str) -> Generator[str]:
+    """A new vault in the folder: its address. No model, since nothing here is about recall."""
+    port = free_port()
+    command = {
+        Place.UVICORN: ["-c", "from keeproom.cli import main; main()", "serve", "--port"],
+        Place.LAMBDA: ["-m", "clients.bridge"],
+    }[place]
+    environment = clean_environment(
+        KEEPROOM_HOME=str(home / "vault"),
+        KEEPROOM_EMBEDDER="none",
+        CIMD_TEST_DOCS=str(DOCUMENTS),
+        **settings,
+    )
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "layers/core/python"), str(ROOT)])
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "server.log").open("ab") as log:
+        run = subprocess.Popen(
+            [PYTHON, *command, str(port)], env=environment, cwd=home, stdout=log, stderr=log
+        )
+        try:
+            yield _when_open(run, f"http://localhost:{port}", home / "server.log")
+        finally:
+            run.terminate()
+            _end(run)
+
+
+def _when_open(run: "subprocess.Popen[bytes]", address: str, log: Path) -> str:
+    until = time.monotonic() + START
+    while time.monotonic() < until and run.poll() is None:
+        try:
+            if httpx.get(f"{address}/health", timeout=5).is_success:
+                return address
+        except httpx.TransportError:
+            time.sleep(0.1)
+    raise RuntimeError(f"the vault did not open: {log.read_text()[-600:]}")
+
+
+def _end(run: "subprocess.Popen[bytes]") -> None:
+    try:
+        run.wait(10)
+    except subprocess.TimeoutExpired:
+        run.kill()
+
+
+def first_line(command: list[str | Path], environment: Mapping[str, str]) -> str:
+    """What a program says of its version."""
+    told = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+    ).stdout
+    return told.strip().partition("\n")[0]
