@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from clients import claude, codex, inspector, libraries, mcp_remote
+from clients import claude, codex, inspector, keeproom, libraries, mcp_remote
 from clients.owner import Owner
 from clients.person import NotApproved
 from clients.places import Place, served
@@ -25,6 +25,8 @@ CLIENTS: Mapping[str, tuple[str, Drive]] = {
     "inspector": ("Inspector CLI", inspector.drive),
     "codex": ("Codex CLI", codex.drive),
     "claude": ("Claude Code", claude.drive),
+    "stdio": ("keeproom mcp", keeproom.stdio),
+    "doctor": ("keeproom doctor", keeproom.doctor),
 }
 
 
