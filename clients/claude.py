@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from clients.instructions import command, page_at
+from clients.instructions import CLAUDE_ADD, CLAUDE_LOGIN, command
 from clients.node import native, version_of
 from clients.scenario import expect
 from clients.session import Failed
@@ -84,10 +84,9 @@ def _kept(path: Path) -> dict[str, dict[str, dict[str, object]]]:
 
 def drive(visit: Visit) -> str:
     claude = ClaudeCode(visit)
-    page = page_at(visit.address)
-    claude.run(*command(page, "claude", "mcp", "add")[1:])
+    claude.run(*command(visit.address, CLAUDE_ADD)[1:])
     expect("Needs authentication" in claude.health(), "let in without approval")
-    claude.login(command(page, "claude", "mcp", "login")[1:])
+    claude.login(command(visit.address, CLAUDE_LOGIN)[1:])
     expect("Connected" in claude.health(), f"after login: {claude.health()}")
     _refresh(claude)
     claude.run("mcp", "logout", NAME)

@@ -3,12 +3,24 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import httpx
 
 from clients.session import Failed
+
+PROGRAMS = ("claude", "codex", "gemini", "keeproom", "npx")
+
+# How the commands on the page begin, each followed as it stands by the client it is for.
+CLAUDE_ADD = ("claude", "mcp", "add")
+CLAUDE_LOGIN = ("claude", "mcp", "login")
+CODEX_ADD = ("codex", "mcp", "add")
+MCP_REMOTE = ("npx", "-y", "mcp-remote")
+STDIO = ("keeproom", "mcp")
+DOCTOR = ("keeproom", "doctor")
+FOLLOWED = (CLAUDE_ADD, CLAUDE_LOGIN, CODEX_ADD, MCP_REMOTE, STDIO, DOCTOR)
+NOT_HERE = (("gemini", "mcp", "add"),)  # signs in from inside a session, which takes an account
 
 
 def page_at(address: str) -> str:
@@ -28,12 +40,9 @@ def commands(page: str) -> list[list[str]]:
     return typed + started
 
 
-PROGRAMS = ("claude", "codex", "gemini", "keeproom", "npx")
-
-
-def command(page: str, *words: str) -> list[str]:
-    """The one command that begins with these words. Raises `Failed` when there is not one."""
-    found = [one for one in commands(page) if one[: len(words)] == list(words)]
+def command(address: str, words: Sequence[str]) -> list[str]:
+    """The one command at /connect that begins with these words. Raises `Failed`."""
+    found = [one for one in commands(page_at(address)) if one[: len(words)] == list(words)]
     if len(found) != 1:
         raise Failed(f"/connect has {len(found)} commands that begin with {' '.join(words)}")
     return found[0]

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from clients.instructions import command, page_at
+from clients.instructions import DOCTOR, STDIO, command
 from clients.libraries import PROGRAMS
 from clients.places import product_environment
 from clients.program import Program, running
@@ -16,7 +16,7 @@ SERVE = [sys.executable, "-c", "from keeproom.cli import main; main()"]
 
 def stdio(visit: Visit) -> str:
     """There is nobody to approve it: it opens the vault itself."""
-    words = command(page_at(visit.address), "keeproom", "mcp")[1:]
+    words = command(visit.address, STDIO)[1:]
     asked = [sys.executable, PROGRAMS / "stdio.py", "{}", *SERVE, *words]
     environment = product_environment(visit.home)
     with running(asked, environment, kind=Program) as session:
@@ -28,7 +28,7 @@ def stdio(visit: Visit) -> str:
 
 
 def doctor(visit: Visit) -> str:
-    words = command(page_at(visit.address), "keeproom", "doctor")[1:]
+    words = command(visit.address, DOCTOR)[1:]
     environment = {**product_environment(visit.home), **visit.environment()}
     done = subprocess.run(
         [*SERVE, *words, "--wait", "30", "--json"], env=environment, capture_output=True,

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, override
+from typing import Any, cast, override
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
@@ -50,46 +50,54 @@ def access_token(address: str) -> str:
         return http.post("/token", data=exchanged).raise_for_status().json()["access_token"]
 
 
+class Proxy(ThreadingHTTPServer):
+    """Passes everything on to the vault at `address`, with `token`."""
+
+    def __init__(self, address: str, token: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Passing)
+        self.upstream, self.token = urlsplit(address).netloc, token
+        self.here = f"localhost:{self.server_port}"
+
+
+class _Passing(BaseHTTPRequestHandler):
+    @override
+    def log_message(self, format: str, *args: Any) -> None: ...
+
+    def answer(self) -> None:
+        proxy = cast("Proxy", self.server)
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        onward = http.client.HTTPConnection(proxy.upstream, timeout=60)
+        onward.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in self.headers.items():
+            if name.lower() not in PER_CONNECTION:
+                onward.putheader(name, value.replace(proxy.here, proxy.upstream))
+        onward.putheader("Authorization", f"Bearer {proxy.token}")
+        onward.putheader("Content-Length", str(len(body)))
+        onward.endheaders(body)
+        self._pass_back(onward.getresponse())
+        onward.close()
+
+    def _pass_back(self, answer: http.client.HTTPResponse) -> None:
+        body = answer.read()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in PER_CONNECTION:
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = do_DELETE = do_OPTIONS = answer  # noqa: N815
+
+
 @contextmanager
 def with_token(address: str) -> Generator[str]:
     """The address of a proxy that signs in for everybody."""
-    token, upstream = access_token(address), urlsplit(address)
-
-    class Proxy(BaseHTTPRequestHandler):
-        @override
-        def log_message(self, format: str, *args: Any) -> None: ...
-
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            here = f"localhost:{self.server.server_address[1]}"
-            onward = http.client.HTTPConnection(upstream.netloc, timeout=60)
-            onward.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-            for name, value in self.headers.items():
-                if name.lower() in ("host", "origin"):
-                    value = value.replace(here, upstream.netloc)
-                if name.lower() not in PER_CONNECTION:
-                    onward.putheader(name, value)
-            onward.putheader("Authorization", f"Bearer {token}")
-            onward.putheader("Content-Length", str(len(body)))
-            onward.endheaders(body)
-            self._pass_back(onward.getresponse())
-
-        def _pass_back(self, answer: http.client.HTTPResponse) -> None:
-            body = answer.read()
-            self.send_response(answer.status)
-            for name, value in answer.getheaders():
-                if name.lower() not in PER_CONNECTION:
-                    self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST = do_DELETE = do_OPTIONS = answer  # noqa: N815
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://localhost:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with Proxy(address, access_token(address)) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever)
+        thread.start()
+        try:
+            yield f"http://{proxy.here}"
+        finally:
+            proxy.shutdown()
+            thread.join()
