@@ -4,28 +4,14 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from clients import claude, codex, inspector, libraries, mcp_remote
-from clients.owner import Owner
+from clients.all import CLIENTS
+from clients.owner import owner_of
 from clients.person import NotApproved
 from clients.places import Place, served
 from clients.session import Failed, NotLetIn
 from clients.visit import Visit
-
-type Drive = Callable[[Visit], str]
-
-CLIENTS: Mapping[str, tuple[str, Drive]] = {
-    "python2": ("Python SDK 2", libraries.python2),
-    "python1": ("Python SDK 1", libraries.python1),
-    "typescript1": ("TypeScript SDK 1", libraries.typescript1),
-    "typescript2": ("TypeScript SDK 2", libraries.typescript2),
-    "mcp-remote": ("mcp-remote", mcp_remote.drive),
-    "inspector": ("Inspector CLI", inspector.drive),
-    "codex": ("Codex CLI", codex.drive),
-    "claude": ("Claude Code", claude.drive),
-}
 
 
 def main() -> int:
@@ -47,8 +33,7 @@ def _asked() -> argparse.Namespace:
 
 def _visits(place: Place, folder: Path, names: list[str]) -> int:
     failed = 0
-    with served(place, folder) as address:
-        owner = Owner(address)
+    with served(place, folder) as address, owner_of(address) as owner:
         for name in names:
             visit = Visit(address=address, owner=owner, home=folder / name)
             failed += not _goes_well(place, name, visit)

@@ -11,8 +11,10 @@ import struct
 import subprocess
 import termios
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from clients.instructions import CLAUDE_ADD, CLAUDE_LOGIN, command
 from clients.node import native, version_of
 from clients.scenario import expect
 from clients.session import Failed
@@ -47,13 +49,12 @@ class ClaudeCode:
         expect(done.returncode == 0, f"claude {' '.join(words)}: {told[-400:].strip()}")
         return told
 
-    def login(self) -> None:
+    def login(self, words: Sequence[str] = ("mcp", "login", NAME)) -> None:
         """It asks for a terminal."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(self._folder)
-            words = [str(self._program), "mcp", "login", NAME]
-            os.execve(self._program, words, self._environment)
+            os.execve(self._program, [str(self._program), *words], self._environment)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 2000, 0, 0))
         told = _all_it_says(pid, terminal)
         _, status = os.waitpid(pid, 0)
@@ -83,9 +84,9 @@ def _kept(path: Path) -> dict[str, dict[str, dict[str, object]]]:
 
 def drive(visit: Visit) -> str:
     claude = ClaudeCode(visit)
-    claude.run("mcp", "add", "--transport", "http", "--scope", "user", NAME, visit.mcp)
+    claude.run(*command(visit.address, CLAUDE_ADD)[1:])
     expect("Needs authentication" in claude.health(), "let in without approval")
-    claude.login()
+    claude.login(command(visit.address, CLAUDE_LOGIN)[1:])
     expect("Connected" in claude.health(), f"after login: {claude.health()}")
     _refresh(claude)
     claude.run("mcp", "logout", NAME)

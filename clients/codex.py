@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from clients.instructions import CODEX_ADD, command
 from clients.node import native, version_of
 from clients.scenario import expect, go_through
 from clients.session import Failed, NotLetIn
@@ -73,7 +74,7 @@ class Codex:
         self._credentials = visit.home / ".codex/.credentials.json"
         (visit.home / ".codex").mkdir(parents=True, exist_ok=True)
         (visit.home / ".codex/config.toml").write_text('mcp_oauth_credentials_store = "file"\n')
-        self.command("mcp", "add", NAME, "--url", visit.mcp)
+        self.command(*command(visit.address, CODEX_ADD)[1:])
         expect("OAuth" in self.command("mcp", "list"), "not signed in after `codex mcp add`")
 
     def tools(self) -> list[str]:

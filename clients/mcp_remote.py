@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import override
 
+from clients.instructions import MCP_REMOTE, command
 from clients.libraries import PROGRAMS
 from clients.node import node, script, version_of
 from clients.program import Program, running
@@ -39,9 +40,11 @@ class Remote(Program):
 
 
 def drive(visit: Visit) -> str:
-    proxy = [node(), script("mcp-remote", "dist", "proxy.js"), visit.mcp]
-    command = [sys.executable, PROGRAMS / "stdio.py", "{}", *proxy]
-    with running(command, visit.environment(), kind=Remote) as session:
+    told = command(visit.address, MCP_REMOTE)
+    # What npx would start, from the packages that are pinned.
+    proxy = [node(), script("mcp-remote", "dist", "proxy.js"), *told[len(MCP_REMOTE) :]]
+    proxied = [sys.executable, PROGRAMS / "stdio.py", "{}", *proxy]
+    with running(proxied, visit.environment(), kind=Remote) as session:
         session.visit = visit
         go_through(session, visit, "mcpremote")
         return f"{version_of('mcp-remote')} ({session.protocol})"

@@ -1,5 +1,7 @@
 """The owner's side: who is let in, and taking it back."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -9,11 +11,10 @@ REFUSED = ("revoked", "refresh_refused")
 
 
 class Owner:
-    """Uses the API of the vault at the address, as the person at this machine."""
+    """Uses the API of a vault, as the person at this machine."""
 
-    def __init__(self, address: str) -> None:
-        self._api = httpx.Client(base_url=f"{address}/api", timeout=20)
-        self._api.put("/settings", json={"approval_mode": "auto"}).raise_for_status()
+    def __init__(self, api: httpx.Client) -> None:
+        self._api = api
 
     def grants(self) -> list[dict[str, Any]]:
         """Those that hold, oldest first."""
@@ -41,3 +42,11 @@ class Owner:
         if answer.status_code == NOT_FOUND:
             return None
         return answer.raise_for_status().json()
+
+
+@contextmanager
+def owner_of(address: str) -> Generator[Owner]:
+    """The owner of the vault at the address, who lets what is remembered take effect at once."""
+    with httpx.Client(base_url=f"{address}/api", timeout=20) as api:
+        api.put("/settings", json={"approval_mode": "auto"}).raise_for_status()
+        yield Owner(api)

@@ -28,6 +28,16 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", **more}
 
 
+def product_environment(home: Path) -> dict[str, str]:
+    """For the product's own programs. No model, since nothing here is about how well recall is."""
+    return clean_environment(
+        KEEPROOM_HOME=str(home / "vault"),
+        KEEPROOM_EMBEDDER="none",
+        CIMD_TEST_DOCS=str(DOCUMENTS),
+        PYTHONPATH=os.pathsep.join([str(ROOT / "layers/core/python"), str(ROOT)]),
+    )
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
@@ -35,19 +45,13 @@ def free_port() -> int:
 
 @contextmanager
 def served(place: Place, home: Path, **settings: str) -> Generator[str]:
-    """A new vault in the folder: its address. No model, since nothing here is about recall."""
+    """A new vault in the folder: its address."""
     port = free_port()
     command = {
         Place.UVICORN: ["-c", "from keeproom.cli import main; main()", "serve", "--port"],
         Place.LAMBDA: ["-m", "clients.bridge"],
     }[place]
-    environment = clean_environment(
-        KEEPROOM_HOME=str(home / "vault"),
-        KEEPROOM_EMBEDDER="none",
-        CIMD_TEST_DOCS=str(DOCUMENTS),
-        **settings,
-    )
-    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "layers/core/python"), str(ROOT)])
+    environment = product_environment(home) | settings
     home.mkdir(parents=True, exist_ok=True)
     with (home / "server.log").open("ab") as log:
         run = subprocess.Popen(

@@ -24,11 +24,19 @@ class Program:
     def __init__(self, run: "subprocess.Popen[str]") -> None:
         self._run = run
         self._said: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen)
+        self._listener.start()
         self._may_ask = True
+
+    def begin(self) -> None:
+        """Until it is connected. It is approved on the way."""
         begun = self._answer()
         self._may_ask = False
         self.version, self.protocol = begun["version"], begun["protocol"]
+
+    def end(self) -> None:
+        self._run.kill()
+        self._listener.join()
 
     def tools(self) -> list[str]:
         return self._ask(do="tools")["tools"]
@@ -120,7 +128,9 @@ def running[P: Program](
         stderr=subprocess.PIPE,
         text=True,
     ) as run:
+        session = kind(run)
         try:
-            yield kind(run)
+            session.begin()
+            yield session
         finally:
-            run.kill()
+            session.end()

@@ -37,7 +37,7 @@ def _lists_tools(session: Session, visit: Visit, name: str) -> None:
 
 def _remembers_and_recalls(session: Session, visit: Visit, name: str) -> None:
     kept = session.call("remember", content=f"{name} keeps bees in Ljubljana")
-    memory = visit.owner.memory(_id_of(kept))
+    memory = visit.owner.memory(kept["id"])
     expect(memory is not None, "the memory is not in the vault")
     found = session.call("recall", query=f"{name} bees")
     expect(name in str(found), f"not recalled: {found}")
@@ -45,8 +45,8 @@ def _remembers_and_recalls(session: Session, visit: Visit, name: str) -> None:
 
 def _forgets(session: Session, visit: Visit, name: str) -> None:
     kept = session.call("remember", content=f"{name} sold a boat")
-    session.call("forget", id=_id_of(kept))
-    expect(visit.owner.memory(_id_of(kept)) is None, "the memory is still there")
+    session.call("forget", id=kept["id"])
+    expect(visit.owner.memory(kept["id"]) is None, "the memory is still there")
     expect("boat" not in str(session.call("recall", query="boat")["hits"]), "still recalled")
 
 
@@ -81,9 +81,3 @@ STEPS: tuple[Step, ...] = (
 def expect(holds: bool, otherwise: str) -> None:  # noqa: FBT001  reads as a sentence
     if not holds:
         raise Failed(otherwise)
-
-
-def _id_of(kept: dict[str, object]) -> str:
-    memory = kept.get("memory", kept)
-    assert isinstance(memory, dict)
-    return str(memory["id"])  # pyright: ignore[reportUnknownArgumentType]

@@ -63,17 +63,15 @@ def test_a_repeated_request_does_nothing_and_is_answered_as_the_first_time(
     assert reviewing.store.position() == moment
 
 
-@pytest.mark.parametrize("after", [True, False], ids=["after", "before"])
+@pytest.mark.parametrize("dies", ["before", "after"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_request_repeated_after_a_crash_is_done_once(
-    paper: Table, verb: str, after: bool
-) -> None:  # noqa: FBT001
+def test_a_request_repeated_after_a_crash_is_done_once(paper: Table, verb: str, dies: str) -> None:
     for call in range(1, 60):
         crashing = Crashing(paper)
         hand = hand_on(crashing, auto=False)
         tea = start(hand, verb)
         entries = sum(hand.store.position().counts)
-        crashing.left, crashing.after = call, after
+        crashing.left, crashing.after = call, dies == "after"
         with suppress(Crash):
             VERBS[verb](hand, tea, "r1")
         over, crashing.left = crashing.left > 0, 0
