@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from keeproom.errors import Contended, NotFound, Unavailable
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up, settle
-from keeproom.vault.kin import Kin, embedding, encoded, kin, nearest
+from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -203,32 +203,19 @@ def _standing_for(memory: Memory, reason: SkipReason) -> Skipped:
 
 
 def _store(vault: Vault, group: _Group, text: _Text, links: Kin) -> Stored:
-    at, item = vault.clock(), text.item
-    memory = Memory(
-        id=text.memory_id,
-        content=item.content,
-        type=item.type,
+    memory = linked(
+        vault,
+        text.item,
+        links,
+        memory_id=text.memory_id,
         status=_status(group, links),
-        source=item.source,
-        source_date=item.source_date,
-        tags=item.tags,
-        created_at=at,
-        updated_at=at,
-        since=at,
         actor=group.batch.actor,
-        similar_to=links.similar,
-        conflicts_with=links.conflicting,
-        batch_id=group.batch.id,
     )
+    memory = replace(memory, batch_id=group.batch.id)
     group.stored[memory.identity] = memory
     if text.embedding:
         group.embeddings[memory.id] = text.embedding
-    return Stored(
-        memory_id=memory.id,
-        status=memory.status,
-        similar_to=links.similar,
-        conflicts_with=links.conflicting,
-    )
+    return Stored.of(memory)
 
 
 def _status(group: _Group, links: Kin) -> Status:

@@ -189,6 +189,15 @@ class Stored:
     similar_to: tuple[str, ...] = ()
     conflicts_with: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, memory: Memory) -> "Stored":
+        return cls(
+            memory_id=memory.id,
+            status=memory.status,
+            similar_to=memory.similar_to,
+            conflicts_with=memory.conflicts_with,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:

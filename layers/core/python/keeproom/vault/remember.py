@@ -7,7 +7,7 @@ from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up, settle
-from keeproom.vault.kin import Kin, embedding, encoded, kin, nearest
+from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -110,13 +110,7 @@ def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> tupl
         receipt=receipts.receipt(vault, wish.asked, result=memory.id),
     )
     vault.memories.commit(change, seen=look)
-    outcome = Stored(
-        memory_id=memory.id,
-        status=status,
-        similar_to=memory.similar_to,
-        conflicts_with=memory.conflicts_with,
-    )
-    return Remembered(memory=memory, outcome=outcome), True
+    return Remembered(memory=memory, outcome=Stored.of(memory)), True
 
 
 def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
@@ -151,15 +145,7 @@ def _again(vault: Vault, memory_id: str) -> Remembered:
     memory = vault.memories.read([memory_id]).get(memory_id)
     if memory is None or memory.withdrawn:
         raise NotFound("This request stored a memory that has been forgotten since.")
-    return Remembered(
-        memory=memory,
-        outcome=Stored(
-            memory_id=memory.id,
-            status=memory.status,
-            similar_to=memory.similar_to,
-            conflicts_with=memory.conflicts_with,
-        ),
-    )
+    return Remembered(memory=memory, outcome=Stored.of(memory))
 
 
 def _status(look: Look, wish: _Wish) -> Status:
@@ -178,24 +164,15 @@ def _says_it_already(look: Look, holder: Memory, wish: _Wish) -> bool:
 
 
 def _new(vault: Vault, wish: _Wish, status: Status, links: Kin) -> Put:
-    at, item = vault.clock(), wish.item
-    memory = Memory(
-        id=vault.new_id("mem"),
-        content=item.content,
-        type=item.type,
+    memory = linked(
+        vault,
+        wish.item,
+        links,
+        memory_id=vault.new_id("mem"),
         status=status,
-        source=item.source,
-        source_date=item.source_date,
-        tags=item.tags,
-        created_at=at,
-        updated_at=at,
-        since=at,
         actor=wish.by.name,
-        supersedes=wish.supersedes,
-        similar_to=links.similar,
-        conflicts_with=links.conflicting,
     )
-    return Put(memory=memory)
+    return Put(memory=replace(memory, supersedes=wish.supersedes))
 
 
 def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status) -> Put:
