@@ -20,6 +20,7 @@ MOST_ITEMS = 20_000
 CHUNK = 16  # memories of an undo in one commit: 6 actions each, then head, batch, gate, audit
 WRITTEN_DOWN = 200  # texts put down in one call
 ABANDONED = timedelta(hours=1)
+ENDED = {BatchState.DONE, BatchState.CANCELLED, BatchState.UNDONE}
 
 
 def begin(
@@ -192,8 +193,9 @@ def _undo_chunk(vault: Vault, batch_id: str, by: Actor) -> Batch:
 def resume(vault: Vault, *, seconds: float) -> int:
     """Go on with what a stopped process left behind: undos first, then running imports, for about
     `seconds`. An import whose texts were never wholly written down is given up after an hour.
+    When nothing is left to go on with, texts that ended imports have left behind are dropped.
     Answers how many imports were worked on."""
-    by, worked = Actor("resume"), 0
+    by, worked, ended = Actor("resume"), 0, list[str]()
     for batch_id in vault.memories.head().hidden:
         undo(vault, batch_id, by=by)
     cursor = ""
@@ -201,9 +203,14 @@ def resume(vault: Vault, *, seconds: float) -> int:
         page = vault.memories.batches(cursor=cursor)
         for batch in page.items:
             worked += _resume_one(vault, batch, by, seconds)
+            ended += [batch.id] if batch.state in ENDED else []
         cursor = page.next
         if not cursor:
-            return worked
+            break
+    if not worked:
+        for batch_id in ended:
+            vault.memories.drop_items(batch_id)
+    return worked
 
 
 def _resume_one(vault: Vault, batch: Batch, by: Actor, seconds: float) -> int:
