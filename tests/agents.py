@@ -70,7 +70,7 @@ def place_of(
     served = Served(vaults=vaults or (lambda _: vault), import_seconds=import_seconds)
     door = build_door(served, verify=verify or tokens.verify, url=url)
     app = FastAPI(openapi_url=None) if alone else build_app(vault, owner="owner@localhost")
-    app.router.routes.extend(door.routes())
+    app.router.routes[:0] = door.routes()
     return Place(vault=vault, tokens=tokens, door=door, app=app)
 
 

@@ -64,8 +64,10 @@ class McpDoor:
         )
         async with manager.run():
             self._inside = manager.asgi_app
-            yield
-        self._inside = None
+            try:
+                yield
+            finally:
+                self._inside = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
