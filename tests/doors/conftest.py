@@ -15,6 +15,7 @@ from keeproom.vault.vault import Vault
 from tests.dynamo.paper import PaperClient
 from tests.embedders import WordEmbedder
 from tests.http import client_of
+from tests.letting_in import Door, door_in
 from tests.vaults import vault_on
 
 OWNER = "owner@localhost"
@@ -54,6 +55,13 @@ def vault(store: ItemMemoryStore, embedder: WordEmbedder) -> Vault:
 @pytest.fixture
 def client(vault: Vault) -> Iterator[httpx.Client]:
     with client_of(build_app(vault, owner=OWNER)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def door(vault: Vault, tmp_path: Path) -> Iterator[Door]:
+    """A vault that lets apps in, by a clock that is set by hand."""
+    with door_in(tmp_path, vault) as opened:
         yield opened
 
 

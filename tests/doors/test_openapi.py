@@ -34,6 +34,7 @@ from keeproom.vault.vault import Vault
 from tests.doors.conftest import OWNER
 from tests.embedders import WordEmbedder
 from tests.http import Local
+from tests.letting_in import Door, code_for, door_in, registered
 from tests.vaults import vault_on
 
 KEPT = Path(__file__).parents[2] / "docs/openapi.json"
@@ -72,13 +73,24 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
 
 
 @pytest.fixture(scope="module")
-def schema(vault: Vault) -> BaseSchema:
-    app = build_app(vault, owner=OWNER, import_seconds=1)
+def door(vault: Vault, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    with door_in(tmp_path_factory.mktemp("grants"), vault) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def schema(vault: Vault, door: Door) -> BaseSchema:
+    app = build_app(vault, owner=OWNER, import_seconds=1, authorization=door.auth)
     return schemathesis.openapi.from_asgi("/api/openapi.json", Local(app))
 
 
-def real(vault: Vault, path: str) -> str:
+def real(vault: Vault, door: Door, path: str) -> str:
     """The id of something that is there."""
+    if path.startswith("/api/oauth"):
+        client = registered(door)["client_id"]
+        code_for(door, client)
+        grants = door.http.get("/api/oauth/grants", params={"limit": 200}).json()["data"]
+        return client if "clients" in path else grants[-1]["id"]
     item = ImportItem(content=vault.new_id("text"))
     if path.startswith("/api/batches"):
         return imports.begin(vault, [item], by=MODEL_OWNER).id
@@ -94,7 +106,7 @@ GOOD, BAD = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
     + [(*one, BAD) for one in OPERATIONS if one[0] != "/health"],  # it takes nothing to get wrong
 )
 def test_whatever_is_sent_is_answered_as_described(
-    vault: Vault, schema: BaseSchema, path: str, method: str, mode: GenerationMode
+    vault: Vault, door: Door, schema: BaseSchema, path: str, method: str, mode: GenerationMode
 ) -> None:
     """To the vault there is, and where the request makes sense to a memory or import there is."""
     operation = schema[path][method.upper()]
@@ -108,7 +120,7 @@ def test_whatever_is_sent_is_answered_as_described(
         case.headers.pop("Keeproom-Vault", None)
         case.query.pop("vault", None)
         if mode is GOOD and "id" in case.path_parameters:
-            case.path_parameters["id"] = real(vault, path)
+            case.path_parameters["id"] = real(vault, door, path)
         case.call_and_validate(checks=CHECKS)
 
     holds()

@@ -118,7 +118,7 @@ def asking(shown: Shown) -> str:
 
 def saying(sentence: str, *, host: str) -> str:
     """The same card with one sentence and nothing to press."""
-    card = f'<section class="card said" role="alert"><h1>Nothing was approved</h1>\n\
+    card = f'<section class="card said" role="alert"><h1>Nothing to approve</h1>\n\
 <p>{escape(sentence)}</p></section>'
     return _whole("Keeproom", host, card)
 

@@ -86,7 +86,7 @@ legend { font-weight: 500; margin-bottom: 10px; }
   background: var(--amber-soft); border-radius: 8px; padding: 8px 12px; font-size: 13px;
 }
 .right { display: grid; grid-template-columns: 20px minmax(0, 1fr); gap: 12px; }
-.right span { display: grid; gap: 1px; font-size: 13px; line-height: 1.45; }
+.right span { display: grid; font-size: 13px; line-height: 1.45; }
 .right small { font-size: 12.5px; font-weight: 400; color: var(--text-3); }
 .right input {
   appearance: none; margin: 0; width: 20px; height: 20px; border-radius: 6px;
@@ -94,7 +94,7 @@ legend { font-weight: 500; margin-bottom: 10px; }
   place-items: center;
 }
 .right input::before {
-  content: ""; width: 11px; height: 6px; border: solid var(--on-accent);
+  content: ""; width: 10px; height: 6px; border: solid var(--on-accent);
   border-width: 0 0 2px 2px; transform: translateY(-1.5px) rotate(-45deg) scale(0);
 }
 .right input:checked { background: var(--accent); border-color: var(--accent); }

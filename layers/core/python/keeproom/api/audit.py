@@ -1,15 +1,21 @@
 """`/api/audit`: who did what, and whether the record is whole."""
 
-from typing import Self
+from collections.abc import Callable, Sequence
+from typing import Annotated, Self, cast
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
 
 from keeproom.api.asked import Cursor, Limit, Opened
 from keeproom.api.errors import documented
-from keeproom.api.schemas import Answer, Page, Time, page
+from keeproom.api.schemas import Answer, Page, Time
+from keeproom.errors import Invalid
+from keeproom.oauth import model as oauth
+from keeproom.oauth.authorization import Authorization
 from keeproom.vault import listing, model
 
 router = APIRouter(prefix="/api/audit", tags=["audit"])
+
+_OVER = "~"  # the cursor of a chain that has been read to its end
 
 
 class Entry(Answer):
@@ -25,7 +31,7 @@ class Entry(Answer):
     touched: list[str]
 
     @classmethod
-    def of(cls, entry: model.AuditEntry) -> Self:
+    def of(cls, entry: model.AuditEntry | oauth.AuditEntry) -> Self:
         return cls(
             id=entry.id,
             at=entry.at,
@@ -33,7 +39,7 @@ class Entry(Answer):
             verb=entry.verb,
             subject=entry.subject,
             grant=entry.grant or None,
-            touched=list(entry.touched),
+            touched=list(entry.touched) if isinstance(entry, model.AuditEntry) else [],
         )
 
 
@@ -48,15 +54,66 @@ class Verification(Answer):
     faults: list[str]
 
 
+async def _letting_in(request: Request) -> Authorization | None:
+    return cast("Authorization | None", request.app.state.authorization)
+
+
+LettingIn = Annotated[Authorization | None, Depends(_letting_in)]
+
+type _Chain = Callable[[str, int], tuple[Sequence[Entry], str]]  # cursor, limit; entries, next
+
+
 @router.get("", responses=documented(503))
-def list_entries(vault: Opened, cursor: Cursor = "", limit: Limit = 50) -> Entries:
-    """Who did what, newest first; never what was said."""
-    data, following = page(listing.audit(vault, cursor=cursor, limit=limit), Entry.of)
-    return Entries(data=data, next=following)
+def list_entries(vault: Opened, auth: LettingIn, cursor: Cursor = "", limit: Limit = 50) -> Entries:
+    """Who did what, newest first; never what was said. Memories and connected apps in one list."""
+
+    def of_vault(cursor: str, limit: int) -> tuple[Sequence[Entry], str]:
+        found = listing.audit(vault, cursor=cursor, limit=limit)
+        return [Entry.of(one) for one in found.items], found.next
+
+    def of_apps(cursor: str, limit: int) -> tuple[Sequence[Entry], str]:
+        if auth is None:
+            return [], ""
+        found = auth.grants.audit(cursor=cursor, limit=limit)
+        return [Entry.of(one) for one in found.items], found.next
+
+    data, following = _merged((of_vault, of_apps), cursor, limit)
+    return Entries(data=data, next=following or None)
+
+
+def _merged(chains: Sequence[_Chain], cursor: str, limit: int) -> tuple[list[Entry], str]:
+    """The next entries of all chains by time. The cursor holds one for each chain. Raises
+    `Invalid`."""
+    places = cursor.split(".") if cursor else [""] * len(chains)
+    if len(places) != len(chains):
+        raise Invalid("The cursor does not belong to this list.", param="cursor")
+    read = [_read(chain, place, limit) for chain, place in zip(chains, places, strict=True)]
+    every = [(entry.at, entry.id, n) for n, (found, _) in enumerate(read) for entry in found]
+    taken = [n for _, _, n in sorted(every, reverse=True)[:limit]]
+    merged = [entry for n, (found, _) in enumerate(read) for entry in found[: taken.count(n)]]
+    following = [
+        _after(chain, place, page, taken.count(n))
+        for n, (chain, place, page) in enumerate(zip(chains, places, read, strict=True))
+    ]
+    is_last = set(following) == {_OVER}
+    merged.sort(key=lambda entry: (entry.at, entry.id), reverse=True)
+    return merged, "" if is_last else ".".join(following)
+
+
+def _read(chain: _Chain, place: str, limit: int) -> tuple[Sequence[Entry], str]:
+    return ([], "") if place == _OVER else chain(place, limit)
+
+
+def _after(chain: _Chain, place: str, page: tuple[Sequence[Entry], str], taken: int) -> str:
+    """Where to go on in a chain when some of what was read is used."""
+    found, following = page
+    if taken == len(found):
+        return following or _OVER
+    return chain(place, taken)[1] if taken else place
 
 
 @router.get("/verify", responses=documented(503))
-def verify(vault: Opened) -> Verification:
+def verify(vault: Opened, auth: LettingIn) -> Verification:
     """Whether an entry was removed or altered: follow the hashes from one end to the other."""
-    faults = list(vault.memories.audit_faults())
+    faults = [*vault.memories.audit_faults(), *(auth.grants.audit_faults() if auth else ())]
     return Verification(intact=not faults, faults=faults)

@@ -114,7 +114,10 @@ class WebDocuments:
 
 def _object(body: bytes) -> Mapping[str, Any]:
     """Raises `ValueError`."""
-    content = json.loads(body)
+    try:
+        content = json.loads(body)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
     if not isinstance(content, dict):
         raise DocumentUnavailable("The document is not an object.")
     return cast("dict[str, Any]", content)

@@ -82,8 +82,8 @@ def _auth_method(content: Mapping[str, object]) -> AuthMethod | None:
     wanted = content.get("token_endpoint_auth_method")
     if wanted is None:
         return None
-    if wanted in set(AuthMethod):
-        return AuthMethod(str(wanted))
+    if isinstance(wanted, str) and wanted in set(AuthMethod):
+        return AuthMethod(wanted)
     if AuthMethod.NONE in _texts(content, _SUPPORTED):
         return AuthMethod.NONE
     raise InvalidClientMetadata(

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, ip_address
+from math import ceil
 
 from keeproom.oauth.authorization import Authorization, decided
 from keeproom.oauth.errors import TooMany
@@ -22,7 +23,7 @@ def limited(auth: Authorization, what: str, *, most: int, within: timedelta) -> 
         if found.count >= most:
             left = found.expires - now
             raise TooMany(
-                "Too many at once. Try again later.", retry_after=int(left.total_seconds()) + 1
+                "Too many at once. Try again later.", retry_after=ceil(left.total_seconds())
             )
         auth.grants.commit(Change(put=(replace(found, count=found.count + 1),)))
 
