@@ -64,7 +64,7 @@ eval-languages: $(RUNTIME) ## Recall in other languages than English (JSON=1)
 bench: $(RUNTIME) ## Speed of recall, import and start (JSON=1)
 	.venv/bin/python evals/bench.py
 
-docs: $(RUNTIME) ## Write the tables of routes, settings and errors in docs/
+docs: $(RUNTIME) ## Write the tables of tools, routes, settings and errors in docs/
 	.venv/bin/python scripts/reference.py
 
 lock: .uv/.ready ## Resolve the locks again (UPGRADE=1: to the newest versions)

@@ -13,6 +13,7 @@ from keeproom.api.app import bare_app
 from keeproom.api.errors import STATUS
 from keeproom.api.openapi import description
 from keeproom.errors import VaultError
+from keeproom.mcp.tools import TOOLS
 from keeproom.settings import Settings
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -26,7 +27,21 @@ Written by `make docs` from the code. The whole of the HTTP API, with every fiel
 
 
 def reference() -> str:
-    return "\n".join((HEAD, *_routes(), *_settings(), *_errors()))
+    return "\n".join((HEAD, *_tools(), *_routes(), *_settings(), *_errors()))
+
+
+def _tools() -> Iterator[str]:
+    yield "## Tools\n\nWhat agents are offered over MCP, as far as their permissions go.\n"
+    yield from _table(("tool", "takes", "permission", "what a model is told"), _rows_of_tools())
+
+
+def _rows_of_tools() -> Iterator[tuple[str, str, str, str]]:
+    for tool in TOOLS:
+        schema = tool.described().input_schema
+        needed = schema.get("required", ())
+        takes = (f"`{name}`" if name in needed else f"`{name}?`" for name in schema["properties"])
+        permissions = " or ".join(sorted(tool.needs))
+        yield f"`{tool.name}`", ", ".join(takes), permissions, tool.description
 
 
 def _routes() -> Iterator[str]:

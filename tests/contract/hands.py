@@ -12,6 +12,7 @@ from keeproom.engines.item_store.table import Table
 from keeproom.vault import edit as editing
 from keeproom.vault import forget as forgetting
 from keeproom.vault import imports
+from keeproom.vault.change import Change
 from keeproom.vault.kin import embedding, encoded
 from keeproom.vault.model import (
     OWNER,
@@ -95,6 +96,12 @@ def reword(hand: Hand, memory_id: str, text: str) -> Memory:
 
 def forget(hand: Hand, memory_id: str) -> None:
     forgetting.forget(hand.vault, memory_id, by=OWNER)
+
+
+def note(hand: Hand, subject: str, *touched: str) -> None:
+    """One more entry in the audit, and nothing else."""
+    change = Change(audit=hand.audit("note", subject, *touched))
+    hand.store.commit(change, seen=hand.store.look())
 
 
 def bring(hand: Hand, *texts: str) -> Batch:

@@ -21,11 +21,11 @@ from tests.dynamo.paper import PaperClient
 from tests.dynamo.weather import Forecast, Weather
 
 STORMS = {
-    "conflicts": Forecast(),
+    "conflicts": Forecast(write=(0.02, 0.04)),
     "throttling": Forecast(throttle=0.1),
     "lost answers": Forecast(lost=0.1),
     "broken connections": Forecast(reset=0.1),
-    "everything": Forecast(throttle=0.05, lost=0.05, reset=0.05),
+    "everything": Forecast(throttle=0.08, lost=0.08, reset=0.08),
 }
 
 
@@ -154,7 +154,8 @@ def test_an_import_in_a_storm_by_several_workers_stores_each_text_once() -> None
     texts = [f"item number {n}x" for n in range(40)]
     batch = imports.begin(dry.vault, [ImportItem(content=text) for text in texts], by=OWNER)
     with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda hand: imports.carry_on(hand.vault, batch.id), hands))
+        work = [pool.submit(imports.carry_on, hand.vault, batch.id) for hand in hands]
+        done = [job.result() for job in work]
 
     assert {(one.state, one.stored) for one in done} == {(BatchState.DONE, 40)}
     assert whole(dry) == sorted(texts)

@@ -89,7 +89,7 @@ def _serve(
         wake=worker.wake,
         lifespan=running,
     )
-    door.router.routes.extend(agents.routes())
+    door.router.routes[:0] = agents.routes()
     config = uvicorn.Config(
         door, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=5
     )

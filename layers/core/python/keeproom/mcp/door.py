@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keeproom.errors import Unavailable
 from keeproom.mcp.access import Guarded, browser_headers, challenge
-from keeproom.mcp.body import Unreadable, discarded, read
+from keeproom.mcp.body import LARGEST, Unreadable, discarded, read
 from keeproom.oauth.errors import NotAuthenticated
 from keeproom.oauth.model import Caller
 
@@ -56,12 +56,18 @@ class McpDoor:
     async def opened(self) -> AsyncGenerator[None]:
         """With a session manager of its own: each runs only once."""
         manager = StreamableHTTPSessionManager(
-            self._server, stateless=True, json_response=True, security_settings=self._security
+            self._server,
+            stateless=True,
+            json_response=True,
+            security_settings=self._security,
+            max_request_body_size=LARGEST,
         )
         async with manager.run():
             self._inside = manager.asgi_app
-            yield
-        self._inside = None
+            try:
+                yield
+            finally:
+                self._inside = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)

@@ -140,15 +140,17 @@ def fitting(hits: Sequence[Hit], *, budget: int, query: str) -> list[Hit]:
     left = budget
     for hit in hits:
         short = hit.shortened(budget // SHARE, query=query)
-        if _tokens(short) > left and not shown:
+        cost = _tokens(short)
+        if cost > left and not shown:
             short = hit.shortened(budget // (2 * SHARE), query=query)
-        if _tokens(short) > left:
+            cost = _tokens(short)
+        if cost > left:
             break
         shown.append(short)
-        left -= _tokens(short)
+        left -= cost
     for n, short in enumerate(shown):
-        more = _tokens(hits[n]) - _tokens(short)
-        if short.snippet and more <= left:
+        more = _tokens(hits[n]) - _tokens(short) if short.snippet else 0
+        if 0 < more <= left:
             shown[n] = hits[n]
             left -= more
     return shown
