@@ -31,7 +31,8 @@ NEEDED = frozenset({"get_operating_guide", "recall"})
 def mcp_address(address: str) -> str:
     """Where agents call, from whatever of it somebody has typed."""
     if "://" not in address:
-        address = f"https://{address}"
+        scheme = "http" if address.startswith(("localhost", "127.0.0.1", "[::1]")) else "https"
+        address = f"{scheme}://{address}"
     address = address.rstrip("/")
     return address if urlsplit(address).path else f"{address}/mcp"
 
