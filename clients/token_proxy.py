@@ -58,6 +58,10 @@ class Proxy(ThreadingHTTPServer):
         self.upstream, self.token = urlsplit(address).netloc, token
         self.here = f"localhost:{self.server_port}"
 
+    @override
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that does not wait for its answer is no error."""
+
 
 class _Passing(BaseHTTPRequestHandler):
     @override

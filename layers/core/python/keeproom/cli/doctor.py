@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from keeproom.cli.terminal import Json, app, note, say, say_json
-from keeproom.engines.doctor import Finding, Health, Patient, examine, http_client, mcp_address
+from keeproom.engines.doctor import examine, http_client, mcp_address
 from keeproom.engines.loopback import awaiting
+from keeproom.engines.patient import Finding, Health, Patient
 
 Address = Annotated[str, typer.Argument(help="Address of the vault, with or without /mcp.")]
 NoBrowser = Annotated[
