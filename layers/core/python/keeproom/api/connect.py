@@ -181,7 +181,7 @@ def connecting(address: str) -> str:
     return page.format(mcp=f"{address}/mcp", address=address)
 
 
-@router.get("/connect", response_class=PlainTextResponse)
+@router.get("/connect", response_class=PlainTextResponse, include_in_schema=False)
 async def connect(request: Request) -> PlainTextResponse:
     """How to add the vault to an app, in Markdown."""
     text = connecting(_address(request))
