@@ -45,8 +45,8 @@ def _rows_of_tools() -> Iterator[tuple[str, str, str, str]]:
 
 
 def _routes() -> Iterator[str]:
-    yield "## Routes\n\nAll under `/api` are for the owner. `/connect` says in Markdown how to add the"
-    yield "vault to an app.\n"
+    yield "## Routes\n\nAll under `/api` are for the owner. `/connect` says in Markdown how to add"
+    yield "the vault to an app.\n"
     yield from _table(("route", "what it does"), _rows_of_routes(bare_app().openapi()))
 
 
