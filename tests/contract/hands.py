@@ -16,6 +16,7 @@ from keeproom.vault.change import Change
 from keeproom.vault.kin import embedding, encoded
 from keeproom.vault.model import (
     OWNER,
+    Actor,
     ApprovalMode,
     AuditEntry,
     Batch,
@@ -28,6 +29,8 @@ from keeproom.vault.remember import remember
 from keeproom.vault.vault import Vault
 from tests.embedders import WordEmbedder
 from tests.vaults import vault_on
+
+AGENT = Actor("mcp:Claude")  # whose words wait for the owner in review mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +87,7 @@ def say(hand: Hand, text: str, *, supersedes: str = "", request_id: str = "") ->
     return remember(
         hand.vault,
         ImportItem(content=text),
-        by=OWNER,
+        by=AGENT,
         supersedes=supersedes,
         request_id=request_id,
     ).memory

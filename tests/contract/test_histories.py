@@ -35,7 +35,7 @@ from keeproom.vault.model import (
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.remember import Remembered, remember
 from keeproom.vault.vault import Vault
-from tests.contract.hands import Hand, bring, hand_on, ticking
+from tests.contract.hands import AGENT, Hand, bring, hand_on, ticking
 from tests.contract.model import Model, Told
 from tests.contract.tables import Crash, Crashing, everything, fits
 from tests.dynamo.paper import PaperClient
@@ -90,7 +90,7 @@ class Histories(RuleBasedStateMachine):
             crash,
             lambda model: model.remember(self.new(text), supersedes=supersedes, propose=propose),
             lambda vault: remember(
-                vault, item, by=OWNER, supersedes=supersedes, propose=propose, request_id=key
+                vault, item, by=AGENT, supersedes=supersedes, propose=propose, request_id=key
             ),
         )
 
@@ -395,7 +395,7 @@ def test_any_history_with_crashes(place: str, request: pytest.FixtureRequest) ->
     class Here(Histories):
         raw = table
 
-    examples = EXAMPLES // 12 if place == "dynamo" else EXAMPLES
+    examples = EXAMPLES // 10 if place == "dynamo" else EXAMPLES
     run_state_machine_as_test(
         Here,
         settings=settings(

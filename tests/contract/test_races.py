@@ -26,7 +26,7 @@ from keeproom.vault.model import (
 )
 from keeproom.vault.remember import Remembered, remember
 from keeproom.vault.vault import Vault
-from tests.contract.hands import Hand, bring, hand_on, reword, say, ticking
+from tests.contract.hands import AGENT, Hand, bring, hand_on, reword, say, ticking
 from tests.contract.tables import Interrupted, all_of, fits, put_down
 from tests.dynamo.paper import PaperClient
 
@@ -55,7 +55,7 @@ def scene() -> Scene:
     vault, ids = hand.vault, {one: say(hand, one).id for one in ("rum", "perry", "mead", "whey")}
     for new, old in (("tea", "rum"), ("cider", "perry"), ("gin", "")):
         item, old = ImportItem(content=new), ids.get(old, "")
-        ids[new] = remember(vault, item, by=OWNER, supersedes=old, propose=True).memory.id
+        ids[new] = remember(vault, item, by=AGENT, supersedes=old, propose=True).memory.id
     review.approve(vault, ids["cider"], by=OWNER)
     review.reject(vault, ids["gin"], by=OWNER)
     forget.forget(vault, ids["mead"], by=OWNER)
@@ -70,7 +70,7 @@ def scene() -> Scene:
 
 def saying(text: str, *, supersedes: str = "") -> Verb:
     return lambda vault, ids: remember(
-        vault, ImportItem(content=text), by=OWNER, supersedes=ids.get(supersedes, "")
+        vault, ImportItem(content=text), by=AGENT, supersedes=ids.get(supersedes, "")
     )
 
 

@@ -15,7 +15,7 @@ from keeproom.vault.forget import forget
 from keeproom.vault.model import OWNER, BatchState, ImportItem, Skipped, Status, Stored
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.remember import remember
-from tests.contract.hands import Hand, hand_on, reword, say
+from tests.contract.hands import AGENT, Hand, hand_on, reword, say
 from tests.contract.tables import fits
 from tests.dynamo.paper import PaperClient
 from tests.dynamo.weather import Forecast, Weather
@@ -48,7 +48,7 @@ def coast(forecast: Forecast, *, processes: int = 4, auto: bool = True) -> Coast
 def told(hand: Hand, text: str) -> object:
     """Whether it was stored; the memory in whose place it was not; or the error."""
     try:
-        found = remember(hand.vault, ImportItem(content=text), by=OWNER)
+        found = remember(hand.vault, ImportItem(content=text), by=AGENT)
     except VaultError as error:
         return type(error)
     return Stored if isinstance(found.outcome, Stored) else found.outcome
@@ -214,8 +214,8 @@ def test_who_asks_again_after_a_lost_answer_is_answered_as_the_first_time(paper:
     deaf = DynamoTable(Weather(client, Forecast(lost=1.0)), "vault", patience=0.05)
     item, lost = ImportItem(content="tea"), hand_on(deaf, hand.name)
     with pytest.raises(Unavailable):
-        remember(lost.vault, item, by=OWNER, request_id="r1")
+        remember(lost.vault, item, by=AGENT, request_id="r1")
 
-    again = remember(hand.vault, item, by=OWNER, request_id="r1")
+    again = remember(hand.vault, item, by=AGENT, request_id="r1")
     assert isinstance(again.outcome, Stored)
     assert whole(hand) == ["tea"]

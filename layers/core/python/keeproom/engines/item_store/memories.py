@@ -27,7 +27,7 @@ from keeproom.vault.model import Embedding, Exclusion, Head, Memory, Page, Statu
 
 
 def read(shelf: Shelf, ids: Sequence[str], *, hidden: bool) -> Mapping[str, Memory]:
-    names = {one: layout.name("M", one) for one in ids if layout.nameable(one)}
+    names = {one: f"M#{one}" for one in ids if layout.nameable(one)}
     if not names:
         return {}
     head, items = read_under(shelf, names.values())
@@ -101,7 +101,7 @@ def embeddings(shelf: Shelf, ids: Sequence[str]) -> Mapping[str, Embedding]:
     known = [one for one in ids if layout.nameable(one)]
     if not known:
         return {}
-    head, items = read_under(shelf, (layout.name("E", one) for one in known))
+    head, items = read_under(shelf, (f"E#{one}" for one in known))
     found = {one: layout.embedding(items[f"E#{one}"]) for one in known if f"E#{one}" in items}
     if not head.hidden:
         return found
