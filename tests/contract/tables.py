@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from keeproom.clock import iso
 from keeproom.engines.item_store import layout
-from keeproom.engines.item_store.table import Check, Erase, Item, Key, Page, Step, Table
+from keeproom.engines.item_store.table import Check, Erase, Item, Key, Page, Step, Table, Write
 from keeproom.vault.model import Exclusion, Held, Status, Stored
 
 
@@ -112,12 +112,18 @@ class Crashing(Through):
 
     def _transact(self, steps: Sequence[Step]) -> None:
         self.table.transact(steps)
+        changed: set[str] = set()
+        touched: set[str] = set()
         for step in steps:
             kind, _, one = step.key[1].partition("#")
             if kind == "M" and not isinstance(step, Check):
-                self.due.add(one)
+                changed.add(one)
             elif kind == "J" and isinstance(step, Erase):
                 self.due.discard(one)
+            elif kind == "A" and isinstance(step, Write):
+                touched |= {*layout.entry(step.item).touched}
+        self.due |= changed
+        assert changed <= touched, "who follows the audit would not hear of it"
 
     def load(self, items: Iterable[Item]) -> None:
         self._call(lambda: self.table.load(items))

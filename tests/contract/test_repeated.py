@@ -42,8 +42,10 @@ VERBS: dict[str, Verb] = {
 
 
 def start(hand: Hand, verb: str) -> Memory:
-    """A memory to which the verb can be done, more than once if it is an undo."""
-    tea = say(hand, "tea")
+    """A proposal that is to replace another memory, and to which the verb can be done, more than
+    once if it is an undo."""
+    rum = review.approve(hand.vault, say(hand, "rum").id, by=OWNER)
+    tea = say(hand, "tea", supersedes=rum.id)
     if verb == "undo":
         edit(hand.vault, tea.id, Edit(content="cocoa"), revision=1, by=OWNER)
         review.approve(hand.vault, tea.id, by=OWNER)
