@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -80,11 +80,3 @@ def _end(run: "subprocess.Popen[bytes]") -> None:
         run.wait(10)
     except subprocess.TimeoutExpired:
         run.kill()
-
-
-def first_line(command: list[str | Path], environment: Mapping[str, str]) -> str:
-    """What a program says of its version."""
-    told = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=60, check=False
-    ).stdout
-    return told.strip().partition("\n")[0]
