@@ -1,10 +1,13 @@
 """`make clients`: one line a client and place. Usage: python -m clients [NAMES] [--place PLACE]."""
 
 import argparse
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import httpx
 
 from clients.all import CLIENTS
 from clients.owner import owner_of
@@ -13,12 +16,24 @@ from clients.places import Place, served
 from clients.session import Failed, NotLetIn
 from clients.visit import Visit
 
+# What a client or the vault does wrong must not keep the others from being tried.
+WENT_WRONG = (
+    Failed,
+    NotLetIn,
+    NotApproved,
+    LookupError,
+    ValueError,
+    OSError,
+    httpx.HTTPError,
+    subprocess.SubprocessError,
+)
+
 
 def main() -> int:
     """Exit code 1 when a client failed."""
     asked = _asked()
     failed = 0
-    for place in asked.place or list(Place):
+    for place in asked.place or [Place.UVICORN, Place.LAMBDA]:
         with tempfile.TemporaryDirectory(prefix="keeproom-clients-") as folder:
             failed += _visits(place, Path(folder), asked.clients or list(CLIENTS))
     return 1 if failed else 0
@@ -45,8 +60,8 @@ def _goes_well(place: Place, name: str, visit: Visit) -> bool:
     begun = time.monotonic()
     try:
         found, why = drive(visit), ""
-    except (Failed, NotLetIn, NotApproved, FileNotFoundError) as error:
-        found, why = "", str(error)
+    except WENT_WRONG as error:
+        found, why = "", f"{error}" if isinstance(error, Failed) else repr(error)
     seconds = time.monotonic() - begun
     line = f"{'FAIL' if why else 'pass'}  {place:8}{said:18}{seconds:5.1f} s  {found or why}\n"
     sys.stdout.write(line)

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -15,12 +15,14 @@ import httpx
 ROOT = Path(__file__).parents[1]
 PYTHON = Path(sys.executable)
 DOCUMENTS = Path(__file__).with_name("documents.json")  # no client's own server is asked
+SERVE = ["-c", "from keeproom.cli import main; main()", "serve", "--port"]
 START = 30.0  # seconds
 
 
 class Place(StrEnum):
     UVICORN = "uvicorn"  # `keeproom serve`
     LAMBDA = "lambda"  # behind the bridge
+    RENAMED = "renamed"  # behind a bridge that renames `WWW-Authenticate`
 
 
 def clean_environment(**more: str) -> dict[str, str]:
@@ -44,14 +46,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(place: Place, home: Path, **settings: str) -> Generator[str]:
+def served(place: Place, home: Path) -> Generator[str]:
     """A new vault in the folder: its address."""
     port = free_port()
-    command = {
-        Place.UVICORN: ["-c", "from keeproom.cli import main; main()", "serve", "--port"],
-        Place.LAMBDA: ["-m", "clients.bridge"],
-    }[place]
-    environment = product_environment(home) | settings
+    command = SERVE if place is Place.UVICORN else ["-m", "clients.bridge"]
+    environment = product_environment(home)
+    if place is Place.RENAMED:
+        environment["WITHOUT_CHALLENGE"] = "1"
     home.mkdir(parents=True, exist_ok=True)
     with (home / "server.log").open("ab") as log:
         run = subprocess.Popen(
@@ -80,11 +81,3 @@ def _end(run: "subprocess.Popen[bytes]") -> None:
         run.wait(10)
     except subprocess.TimeoutExpired:
         run.kill()
-
-
-def first_line(command: list[str | Path], environment: Mapping[str, str]) -> str:
-    """What a program says of its version."""
-    told = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=60, check=False
-    ).stdout
-    return told.strip().partition("\n")[0]

@@ -20,6 +20,7 @@ IN_LAMBDA = ("python2", "typescript1", "typescript2")  # both eras, for little t
 VISITS = [
     *((Place.UVICORN, name) for name in CLIENTS if name not in ("codex", "claude")),
     *((Place.LAMBDA, name) for name in IN_LAMBDA),
+    (Place.RENAMED, "typescript1"),
 ]
 
 

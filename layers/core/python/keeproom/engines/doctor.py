@@ -51,7 +51,7 @@ def examine(patient: Patient) -> Iterator[Finding]:
             yield finding(name, Health.ILL, ill)
             return
         except httpx.TransportError as error:
-            yield finding(name, Health.ILL, out_of_reach(error, patient.mcp))
+            yield finding(name, Health.ILL, out_of_reach(error, str(error.request.url)))
             return
 
 
