@@ -50,6 +50,7 @@ def _visits(place: Place, folder: Path, names: list[str]) -> int:
     failed = 0
     with served(place, folder) as address, owner_of(address) as owner:
         for name in names:
+            owner.revoke_all()  # what the one before has left
             visit = Visit(address=address, owner=owner, home=folder / name)
             failed += not _goes_well(place, name, visit)
     return failed
