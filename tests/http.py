@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import httpx
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 HERE = "http://localhost:8787"
 PEER = ("127.0.0.1", 50_000)
@@ -16,7 +16,7 @@ class InProcess(httpx.BaseTransport):
     """Every request in an event loop of its own, so that threads may share the client. `peer`:
     who the application is told has connected."""
 
-    def __init__(self, app: FastAPI, *, peer: tuple[str, int] = PEER) -> None:
+    def __init__(self, app: ASGIApp, *, peer: tuple[str, int] = PEER) -> None:
         self._app, self._peer = app, peer
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -44,7 +44,7 @@ class _Async(httpx.AsyncByteStream):
 
 @contextmanager
 def client_of(
-    app: FastAPI, *, peer: tuple[str, int] = PEER, headers: Mapping[str, str] | None = None
+    app: ASGIApp, *, peer: tuple[str, int] = PEER, headers: Mapping[str, str] | None = None
 ) -> Generator[httpx.Client]:
     """A client at the address the vault is reached at on one's own machine."""
     with httpx.Client(
