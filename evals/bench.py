@@ -4,6 +4,7 @@ import   5,000 texts through an import, in turns with embedding the same texts a
 recall   in vaults of 1,000, 10,000 and 100,000 memories, in turns with embedding other questions
          alone. Every question is new to its process. Each size is measured in a process of its own,
          on an index read from the store.
+mcp      what the door for agents adds to a recall and to nothing: see mcp_door.py.
 start    `keeproom serve` on 10,000 memories: seconds until /health answers, and its memory then.
 
 Run `python evals/bench.py`; `JSON=1` adds the numbers as a last line of JSON.
@@ -24,6 +25,8 @@ from typing import Any
 from corpus import memories, questions
 from large_vault import grown
 from loading import Text, load
+from mcp_door import door_numbers
+from mcp_door import rows as door_rows
 from report import Section, Table, publish
 from serving import resident_mb, start
 from vaults import opened
@@ -110,6 +113,8 @@ def measured(sizes: Sequence[int], imports: int) -> Numbers:
     with TemporaryDirectory() as folder:
         _say(f"importing {imports} texts")
         told["import"], base = imported(Path(folder, "import"), embedder, memories(imports, seed=1))
+        _say("calling tools")
+        told["mcp"] = door_numbers(Path(folder, "import"), embedder)
         for size in sizes:
             home = Path(folder, str(size))
             _say(f"making a vault of {size} memories")
@@ -144,6 +149,7 @@ def table(told: Numbers) -> Table:
             f">= {IMPORT_RATIO:.2f}",
         ]
     )
+    rows += door_rows(told["mcp"])
     if told["memory_mb"]:
         rows.append(["memory with the largest vault open", f"{told['memory_mb']:.0f} MB", ""])
     if "start" in told:

@@ -13,6 +13,7 @@ from keeproom.api.app import bare_app
 from keeproom.api.errors import STATUS
 from keeproom.api.openapi import description
 from keeproom.errors import VaultError
+from keeproom.mcp.tools import TOOLS
 from keeproom.settings import Settings
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -26,11 +27,26 @@ Written by `make docs` from the code. The whole of the HTTP API, with every fiel
 
 
 def reference() -> str:
-    return "\n".join((HEAD, *_routes(), *_settings(), *_errors()))
+    return "\n".join((HEAD, *_tools(), *_routes(), *_settings(), *_errors()))
+
+
+def _tools() -> Iterator[str]:
+    yield "## Tools\n\nWhat agents are offered over MCP, as far as their permissions go.\n"
+    yield from _table(("tool", "takes", "permission", "what a model is told"), _rows_of_tools())
+
+
+def _rows_of_tools() -> Iterator[tuple[str, str, str, str]]:
+    for tool in TOOLS:
+        schema = tool.described().input_schema
+        needed = schema.get("required", ())
+        takes = (f"`{name}`" if name in needed else f"`{name}?`" for name in schema["properties"])
+        permissions = " or ".join(sorted(tool.needs))
+        yield f"`{tool.name}`", ", ".join(takes), permissions, tool.description
 
 
 def _routes() -> Iterator[str]:
-    yield "## Routes\n\nAll under `/api` are for the owner.\n"
+    yield "## Routes\n\nAll under `/api` are for the owner. `/connect` says in Markdown how to add"
+    yield "the vault to an app.\n"
     yield from _table(("route", "what it does"), _rows_of_routes(bare_app().openapi()))
 
 
@@ -53,7 +69,7 @@ def _rows_of_settings() -> Iterator[tuple[str, str, str]]:
 
 
 def _default(field: FieldInfo) -> str:
-    if field.default_factory is not None or field.default in ("", SecretStr("")):
+    if field.default_factory is not None or field.default in ("", 0, SecretStr("")):
         return ""
     return f"`{field.default}`"
 

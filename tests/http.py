@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Generator, Iterable, Mapping
 from contextlib import contextmanager
 
 import httpx
-from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 HERE = "http://localhost:8787"
@@ -56,7 +55,7 @@ def client_of(
 class Local:
     """The application as this machine reaches it, for a client that goes by other names."""
 
-    def __init__(self, app: FastAPI) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -12,7 +12,7 @@ from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import Table
 from keeproom.local.memory_store import SqliteTable
 from keeproom.vault.vault import Vault
-from tests.contract.deeds import Hand, hand_on
+from tests.contract.hands import Hand, hand_on
 from tests.dynamo import emulator
 from tests.dynamo.paper import PaperClient
 from tests.embedders import WordEmbedder

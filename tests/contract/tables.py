@@ -1,11 +1,12 @@
 """Tables that misbehave, and what a table must look like."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from keeproom.clock import iso
 from keeproom.engines.item_store import layout
-from keeproom.engines.item_store.table import Item, Key, Page, Step, Table
+from keeproom.engines.item_store.table import Check, Erase, Item, Key, Page, Step, Table, Write
 from keeproom.vault.model import Exclusion, Held, Status, Stored
 
 
@@ -36,15 +37,43 @@ class Through:
 
 @dataclass
 class Interrupted(Through):
-    """Somebody else acts right before the next transaction."""
+    """Somebody else acts right before one of the calls: the first, or `skip` later. `only`: the
+    name of the calls that count."""
 
     act: Callable[[], object] | None = None
+    skip: int = 0
+    only: str = ""
+    calls: list[str] = field(default_factory=list[str])
+
+    def _before(self, call: str) -> None:
+        self.calls.append(call)
+        if self.act is None or self.only not in ("", call):
+            return
+        if self.skip:
+            self.skip -= 1
+            return
+        act, self.act = self.act, None
+        act()
+
+    def get(self, keys: Sequence[Key]) -> dict[Key, Item]:
+        self._before("get")
+        return self.table.get(keys)
+
+    def page(self, pk: str, prefix: str, *, after: str, limit: int, newest: bool = False) -> Page:
+        self._before("page")
+        return self.table.page(pk, prefix, after=after, limit=limit, newest=newest)
 
     def transact(self, steps: Sequence[Step]) -> None:
-        act, self.act = self.act, None
-        if act:
-            act()
+        self._before("transact")
         self.table.transact(steps)
+
+    def load(self, items: Iterable[Item]) -> None:
+        self._before("load")
+        self.table.load(items)
+
+    def drop(self, keys: Sequence[Key]) -> None:
+        self._before("drop")
+        self.table.drop(keys)
 
 
 class Crash(BaseException):
@@ -53,10 +82,13 @@ class Crash(BaseException):
 
 @dataclass
 class Crashing(Through):
-    """The process dies at the `left`th call from now, before or after it took effect."""
+    """The process dies at the `left`th call from now, before or after it took effect. `due`: the
+    memories whose index job must lie in the queue, since they were written and nobody has taken
+    the job off."""
 
     left: int = 0
     after: bool = False
+    due: set[str] = field(default_factory=set[str])
 
     def _call[T](self, call: Callable[[], T]) -> T:
         self.left -= 1
@@ -76,13 +108,49 @@ class Crashing(Through):
         )
 
     def transact(self, steps: Sequence[Step]) -> None:
-        self._call(lambda: self.table.transact(steps))
+        self._call(lambda: self._transact(steps))
+
+    def _transact(self, steps: Sequence[Step]) -> None:
+        self.table.transact(steps)
+        changed: set[str] = set()
+        touched: set[str] = set()
+        for step in steps:
+            kind, _, one = step.key[1].partition("#")
+            if kind == "M" and not isinstance(step, Check):
+                changed.add(one)
+            elif kind == "J" and isinstance(step, Erase):
+                self.due.discard(one)
+            elif kind == "A" and isinstance(step, Write):
+                touched |= {*layout.entry(step.item).touched}
+        self.due |= changed
+        assert changed <= touched, "who follows the audit would not hear of it"
 
     def load(self, items: Iterable[Item]) -> None:
         self._call(lambda: self.table.load(items))
 
     def drop(self, keys: Sequence[Key]) -> None:
         self._call(lambda: self.table.drop(keys))
+
+
+KINDS = ("M", "E", "I", "L", "X", "B", "BM", "BO", "BI", "J", "A", "R", "G")
+
+
+def all_of(table: Table, name: str) -> list[Item]:
+    """Everything of a vault."""
+    own = layout.partition(name)
+    head = table.get([(own, layout.HEAD)])[own, layout.HEAD]
+    pk = layout.partition(name, layout.head(head).generation)
+    items = [head, *table.page(own, "GATE#", after="", limit=layout.GATES).items]
+    items += table.get([(pk, layout.SETTINGS)]).values()
+    for kind in KINDS:
+        items += everything(table, pk, kind).values()
+    return items
+
+
+def put_down(items: Iterable[Item], table: Table, name: str) -> None:
+    """Everything of a vault, as another vault with the same ids."""
+    renamed = re.compile("^V#[^#]+")
+    table.load({**item, "pk": renamed.sub(f"V#{name}", str(item["pk"]))} for item in items)
 
 
 def everything(table: Table, pk: str, kind: str) -> dict[str, Item]:
@@ -118,13 +186,14 @@ def fits(table: Table, pk: str) -> None:
     rejected = {memory.id for memory in memories if memory.status is Status.REJECTED}
     assert {lock.of for lock in out.values() if lock.of} == rejected
 
-    made = {layout.embedding(item) for item in everything(table, pk, "E").values()}
-    assert {one.memory_id: one.content_hash for one in made} == {
-        memory.id: memory.content_hash for memory in memories
-    }
-    jobs = {layout.job(item).memory_id: item for item in everything(table, pk, "J").values()}
-    assert ids <= jobs.keys()
-    assert all(jobs[memory.id]["revision"] == memory.revision for memory in memories)
+    jobs = {one: layout.job(item) for one, item in everything(table, pk, "J").items()}
+    revisions = {memory.id: memory.revision for memory in memories}
+    assert all(revisions.get(one, job.revision) == job.revision for one, job in jobs.items())
+    made = map(layout.embedding, everything(table, pk, "E").values())
+    hashes = {one.memory_id: one.content_hash for one in made}
+    assert hashes.keys() <= ids
+    behind = {one.id for one in memories if hashes.get(one.id) != one.content_hash}
+    assert behind <= jobs.keys(), "nobody will ever embed some memories"
     _batches_fit(table, pk)
 
 

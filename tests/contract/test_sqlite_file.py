@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,12 @@ import pytest
 from keeproom.errors import Unavailable, Unusable
 from keeproom.local import memory_store, vault_file
 from keeproom.local.memory_store import SqliteTable
-from tests.contract import deeds
-from tests.contract.deeds import Hand, hand_on, partition_of
+from keeproom.vault.model import OWNER, ImportItem, Skipped, Stored
+from keeproom.vault.remember import remember
+from tests.contract.hands import Hand, hand_on, say
 from tests.contract.tables import fits
+from tests.embedders import WordEmbedder
+from tests.vaults import vault_on
 
 
 @pytest.fixture
@@ -34,7 +38,7 @@ def filled(path: Path) -> Path:
     with closing(SqliteTable(path)) as table:
         hand = hand_on(table, "personal")
         for n in range(40):
-            deeds.remember(hand, f"fact {n} " + "x" * 2000)
+            say(hand, f"fact {n} " + "x" * 2000)
     return path
 
 
@@ -48,7 +52,7 @@ def contents(hand: Hand) -> list[str]:
 
 def test_a_vault_survives_being_closed(path: Path) -> None:
     with closing(SqliteTable(path)) as table:
-        deeds.remember(hand_on(table, "personal"), "tea")
+        say(hand_on(table, "personal"), "tea")
     assert os.listdir(path.parent) == ["vault.db"], "the journal is folded into the file"
 
     with closing(memory_store.open(path)) as store:
@@ -57,7 +61,7 @@ def test_a_vault_survives_being_closed(path: Path) -> None:
 
 def test_a_vault_that_was_never_closed_is_whole(path: Path, tmp_path: Path) -> None:
     with closing(SqliteTable(path)) as table:
-        deeds.remember(hand_on(table, "personal"), "tea")
+        say(hand_on(table, "personal"), "tea")
         crashed = tmp_path / "crashed"
         crashed.mkdir()
         for name in ("vault.db", "vault.db-wal"):
@@ -70,7 +74,7 @@ def test_a_vault_that_was_never_closed_is_whole(path: Path, tmp_path: Path) -> N
 def test_the_file_and_its_journals_are_for_their_user_alone(tmp_path: Path) -> None:
     path = tmp_path / "new folder #1?" / "vault.db"
     with closing(SqliteTable(path)) as table:
-        deeds.remember(hand_on(table, "personal"), "tea")
+        say(hand_on(table, "personal"), "tea")
         modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
     assert modes == {"vault.db": 0o600, "vault.db-wal": 0o600, "vault.db-shm": 0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -113,7 +117,9 @@ def write_newer_vault(path: Path) -> None:
 
 def cut_short(path: Path) -> None:
     with closing(SqliteTable(path)) as table:
-        deeds.remember(hand_on(table, "personal"), "x" * 50_000)
+        hand = hand_on(table, "personal")
+        for n in range(8):
+            say(hand, f"{n} " + "x" * 7_000)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size // 2 // 4096 * 4096)
 
@@ -176,7 +182,7 @@ def test_damage_that_shows_later_is_told_and_nothing_is_stored(filled: Path) -> 
         with pytest.raises(Unusable):
             contents(hand)
         with pytest.raises(Unusable):
-            deeds.remember(hand, "tea")
+            say(hand, "tea")
 
 
 def test_a_closed_vault_is_told_as_unavailable(filled: Path) -> None:
@@ -195,14 +201,13 @@ from contextlib import closing
 from pathlib import Path
 from keeproom.errors import Unavailable
 from keeproom.local.memory_store import SqliteTable
-from tests.contract import deeds
-from tests.contract.deeds import hand_on, partition_of
+from tests.contract.hands import hand_on, say
 from tests.contract.tables import fits
 
 path = Path(sys.argv[1])
 with closing(SqliteTable(path)) as table:
     hand = hand_on(table, "personal")
-    deeds.remember(hand, "before")
+    say(hand, "before")
     most = path.with_name("vault.db-wal").stat().st_size + 30_000
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, limit[1]))
@@ -210,15 +215,15 @@ with closing(SqliteTable(path)) as table:
     for n in range(6):
         text = f"{n} " + "x" * 7_000
         try:
-            deeds.remember(hand, text)
+            say(hand, text)
             stored.append(text)
         except Unavailable:
             refused += 1
     assert refused, "the disk was not full"
     assert [one.content for one in hand.store.memories().items] == stored
     resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    deeds.remember(hand, "after")
-    fits(table, partition_of(hand))
+    say(hand, "after")
+    fits(table, hand.partition)
     assert hand.store.audit_faults() == []
     print("whole")
 """
@@ -257,10 +262,10 @@ def test_a_writer_who_waited_long_enough_is_told_so(filled: Path) -> None:
         hand = hand_on(table, "personal")
         writer.execute("begin immediate")
         with pytest.raises(Unavailable):
-            deeds.remember(hand, "tea")
+            say(hand, "tea")
         writer.rollback()
 
-        deeds.remember(hand, "tea")
+        say(hand, "tea")
         assert len(contents(hand)) == 41
 
 
@@ -268,36 +273,47 @@ def test_eight_threads_share_a_file(path: Path) -> None:
     with closing(SqliteTable(path)) as table, ThreadPoolExecutor(8) as pool:
         hand = hand_on(table, "personal")
         texts = [f"fact {n}" for n in range(80)]
-        done = [pool.submit(deeds.remember, hand, text) for text in texts]
-        assert len({job.result().id for job in done}) == 80
+        assert len({memory.id for memory in pool.map(partial(say, hand), texts)}) == 80
 
         assert sorted(contents(hand)) == sorted(texts)
         assert hand.store.audit_faults() == []
-        fits(table, partition_of(hand))
+        fits(table, hand.partition)
 
 
-def write_some(path: Path, name: str) -> list[str]:
-    """In a process of its own: open the file, or make it, and write."""
-    with closing(SqliteTable(path)) as table:
-        hand = hand_on(table, "personal")
-        texts = [f"{name} {n}" for n in range(12)]
-        for text in texts:
-            deeds.remember(hand, text)
-    return texts
+SHARED = [f"shared {n}" for n in range(8)]
 
 
-def test_four_processes_make_and_share_a_file(path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
+def write_some(path: Path, name: str) -> list[object]:
+    """In a process of its own: open the file, or make it, and say with eight threads what nobody
+    else says and what everybody says. What they were told, in order."""
+    texts = [f"{name} {n}" for n in range(16)] + SHARED
+    with closing(memory_store.open(path)) as store, ThreadPoolExecutor(8) as pool:
+        vault = vault_on(store, WordEmbedder())
+
+        def told(text: str) -> object:
+            return type(remember(vault, ImportItem(content=text), by=OWNER).outcome)
+
+        return list(pool.map(told, texts))
+
+
+def test_four_processes_of_eight_threads_make_and_share_a_file(path: Path) -> None:
+    spawn, names = multiprocessing.get_context("spawn"), ["a", "b", "c", "d"]
     with ProcessPoolExecutor(4, mp_context=spawn) as pool:
-        written = pool.map(write_some, [path] * 4, ["a", "b", "c", "d"])
-        texts = [text for some in written for text in some]
+        told = list(pool.map(write_some, [path] * 4, names))
 
     assert os.listdir(path.parent) == ["vault.db"]
+    assert all(answers[:16] == [Stored] * 16 for answers in told)
+    shared = [answers[16:] for answers in told]
+    assert all(sorted(map(str, one)) == SKIPPED_BUT_ONE for one in zip(*shared, strict=True))
     with closing(SqliteTable(path)) as table:
         hand = hand_on(table, "personal")
+        texts = [f"{name} {n}" for name in names for n in range(16)] + SHARED
         assert sorted(contents(hand)) == sorted(texts)
         assert hand.store.audit_faults() == []
-        fits(table, partition_of(hand))
+        fits(table, hand.partition)
+
+
+SKIPPED_BUT_ONE = sorted(map(str, [Stored, Skipped, Skipped, Skipped]))
 
 
 def test_threads_that_come_and_go_leave_no_connection_behind(filled: Path) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -158,6 +159,25 @@ def test_the_vault_is_served_and_closes_cleanly_on_ctrl_c(
     assert all(file.stat().st_mode & 0o077 == 0 for file in home.iterdir())
 
 
+def test_what_serve_prints_connects_agents(env: dict[str, str], tmp_path: Path) -> None:
+    with serving(env, tmp_path / "log") as (process, address):
+        assert process.stdout
+        printed = [process.stdout.readline().strip() for _ in range(4)]
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{address}/mcp", timeout=10)
+        refused.value.close()
+
+    claude = f"claude mcp add --transport http keeproom {address}/mcp"
+    codex = f"codex mcp add keeproom --url {address}/mcp"
+    assert [line for line in printed if line.endswith((claude, codex))] == [
+        f"Claude Code     {claude}",
+        f"Codex           {codex}",
+    ]
+    assert refused.value.code == 401
+    metadata = f"{address}/.well-known/oauth-protected-resource/mcp"
+    assert metadata in refused.value.headers["WWW-Authenticate"]
+
+
 def test_a_taken_port_is_told(env: dict[str, str], tmp_path: Path) -> None:
     with serving(env, tmp_path / "log") as (_, address):
         done = run(env, "serve", "--port", address.rpartition(":")[2])
@@ -194,3 +214,12 @@ def _stored(env: Mapping[str, str]) -> int:
     newest = store.batches(limit=1).items
     store.close()
     return newest[0].stored if newest else 0
+
+
+def test_the_data_lies_in_the_platforms_folder_unless_it_is_told(
+    env: dict[str, str], tmp_path: Path
+) -> None:
+    env = {**env, "HOME": str(tmp_path), "PORT": "9999"}
+    del env["KEEPROOM_HOME"]
+    home = Path(told(env, "status")["home"])
+    assert (home.name, home != tmp_path, tmp_path in home.parents) == ("keeproom", True, True)

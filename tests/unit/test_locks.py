@@ -39,7 +39,7 @@ def asked_for(*, extras: tuple[str, ...] = (), groups: tuple[str, ...] = ()) -> 
 
 
 def test_there_is_a_lock_for_each_environment() -> None:
-    assert LOCKS == ["dev", "emulator", "local", "uv"]
+    assert LOCKS == ["clients", "dev", "emulator", "local", "uv"]
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -62,6 +62,7 @@ def test_every_requirement_is_pinned_and_hashed(lock: str) -> None:
     [
         ("local", asked_for(extras=("local",), groups=("build",))),
         ("dev", asked_for(extras=("local", "aws"), groups=("build", "dev"))),
+        ("clients", asked_for(groups=("clients",))),
         ("emulator", asked_for(groups=("emulator",))),
         ("uv", asked_for(groups=("installer",))),
     ],

@@ -93,8 +93,8 @@ def endpoint() -> Iterator[Endpoint]:
     server.server_close()
 
 
-def embedder(endpoint: Endpoint, **options: Any) -> EndpointEmbedder:
-    return EndpointEmbedder(endpoint.url, "some-model", key=KEY, **options)
+def embedder(endpoint: Endpoint, *, dims: int = 3, **options: Any) -> EndpointEmbedder:
+    return EndpointEmbedder(endpoint.url, "some-model", key=KEY, dims=dims, **options)
 
 
 def rows(vectors: bytes, *, dims: int = 3) -> list[list[float]]:
@@ -121,7 +121,7 @@ def test_the_order_of_the_answer_does_not_matter(endpoint: Endpoint) -> None:
 
     endpoint.answers = [answer([[1, 0], [0, 1], [0, -1]])]
 
-    with embedder(endpoint) as model:
+    with embedder(endpoint, dims=2) as model:
         made = model.passages(["a", "b", "c"])
 
     assert [rows(one.vectors, dims=2)[0] for one in made] == [[1, 0], [0, 1], [0, -1]]
@@ -159,16 +159,19 @@ def test_an_endless_text_has_no_more_than_24_excerpts() -> None:
     assert excerpts("x" * 1500) == ["x" * 1500]
 
 
-def test_shorter_vectors_are_asked_for_and_are_another_model(endpoint: Endpoint) -> None:
-    with embedder(endpoint, dims=3) as short, embedder(endpoint) as full:
-        short.query(TEXT)
+def test_vectors_of_another_length_are_another_model(endpoint: Endpoint) -> None:
+    with embedder(endpoint) as one, embedder(endpoint, dims=2) as other:
+        assert one.model != other.model
 
-        assert endpoint.asked[0]["dimensions"] == 3
-        assert short.model != full.model == "some-model"
+
+def test_nothing_is_asked_before_something_is_to_be_embedded(endpoint: Endpoint) -> None:
+    with embedder(endpoint) as model:
+        assert model.dims == 3
+    assert endpoint.asked == []
 
 
 def test_an_endpoint_without_a_key_is_sent_none(endpoint: Endpoint) -> None:
-    with EndpointEmbedder(endpoint.url, "some-model", key="") as model:
+    with EndpointEmbedder(endpoint.url, "some-model", key="", dims=3) as model:
         model.query(TEXT)
 
     assert endpoint.keys == [None]
@@ -185,7 +188,7 @@ def test_a_busy_endpoint_is_asked_again(endpoint: Endpoint, status: int) -> None
     assert pauses == [0.25, 0.5]
 
 
-@pytest.mark.parametrize(("asked", "waited"), [("3", 3.0), ("0", 0.0), ("soon", 0.25)])
+@pytest.mark.parametrize(("asked", "waited"), [("2", 2.0), ("0", 0.0), ("soon", 0.25)])
 def test_an_endpoint_says_when_to_come_back(endpoint: Endpoint, asked: str, waited: float) -> None:
     endpoint.answers = [Answer(429, headers={"Retry-After": asked}), Answer()]
     pauses: list[float] = []
@@ -240,7 +243,9 @@ def test_a_slow_answer_is_not_waited_for(endpoint: Endpoint) -> None:
 
 def test_nobody_at_the_address_is_unavailable(endpoint: Endpoint) -> None:
     with (
-        EndpointEmbedder("http://127.0.0.1:1/v1", "m", key=KEY, deadline=0.2) as model,
+        EndpointEmbedder(
+            "http://127.0.0.1:1/v1", "m", key=KEY, dims=3, query_deadline=0.2
+        ) as model,
         pytest.raises(Unavailable),
     ):
         model.query(TEXT)
@@ -331,7 +336,7 @@ def test_key_and_text_are_in_no_error_and_no_log(
 )
 def test_what_cannot_be_an_address_or_a_key_is_invalid(address: str, key: str) -> None:
     with pytest.raises(Invalid) as caught:
-        EndpointEmbedder(address, "m", key=key)
+        EndpointEmbedder(address, "m", key=key, dims=3)
 
     assert key not in str(caught.value)
     assert caught.value.param == ("base_url" if key == KEY else "key")
@@ -339,7 +344,7 @@ def test_what_cannot_be_an_address_or_a_key_is_invalid(address: str, key: str) -
 
 @pytest.mark.skipif(find_spec("fastembed") is not None, reason="fastembed is installed")
 def test_a_model_of_an_extra_that_is_missing_is_unavailable() -> None:
-    model = FastEmbedder("BAAI/bge-small-en-v1.5")
+    model = FastEmbedder("BAAI/bge-small-en-v1.5", dims=384)
 
     with pytest.raises(Unavailable, match=r"keeproom\[models\]"):
         model.passages([TEXT])

@@ -108,7 +108,10 @@ def embedder_of(settings: Settings) -> Embedder:
             # Imported here: an extra that is installed only where it is used.
             from keeproom.engines.fastembed_embedder import FastEmbedder
 
-            return FastEmbedder(_needed(settings.embedder_model, "KEEPROOM_EMBEDDER_MODEL"))
+            return FastEmbedder(
+                _needed(settings.embedder_model, "KEEPROOM_EMBEDDER_MODEL"),
+                dims=_needed(settings.embedder_dims, "KEEPROOM_EMBEDDER_DIMS"),
+            )
         case "endpoint":
             from keeproom.engines.openai_embedder import EndpointEmbedder
 
@@ -116,10 +119,11 @@ def embedder_of(settings: Settings) -> Embedder:
                 _needed(settings.embedder_url, "KEEPROOM_EMBEDDER_URL"),
                 _needed(settings.embedder_model, "KEEPROOM_EMBEDDER_MODEL"),
                 key=settings.embedder_key.get_secret_value(),
+                dims=_needed(settings.embedder_dims, "KEEPROOM_EMBEDDER_DIMS"),
             )
 
 
-def _needed(value: str, name: str) -> str:
+def _needed[T: (str, int)](value: T, name: str) -> T:
     if not value:
         raise Invalid(f"Set {name}: KEEPROOM_EMBEDDER asks for it.", param=name)
     return value

@@ -9,6 +9,7 @@ VaultError
 │   ├── SecretLike     looks like a credential; nothing was stored
 │   ├── Excluded       the owner forgot or rejected this text
 │   ├── Duplicate      the text is another memory's; `memory_id` names it
+│   ├── LimitReached   done as often as the owner allows in an hour
 │   ├── WrongState     the memory or batch is past the point where this can be done
 │   └── RequestIdReused   an idempotency key came back with other arguments
 ├── Unavailable        a part is down or busy; nothing was stored, try again
@@ -66,6 +67,10 @@ class Duplicate(Refused):
     def __init__(self, message: str, *, memory_id: str) -> None:
         super().__init__(message)
         self.memory_id = memory_id
+
+
+class LimitReached(Refused):
+    code = "limit_reached"
 
 
 class WrongState(Refused):

@@ -54,6 +54,13 @@ class Settings(BaseSettings):
         alias="KEEPROOM_EMBEDDER_URL",
         description="Base address of the endpoint, for example http://localhost:11434/v1.",
     )
+    embedder_dims: int = Field(
+        0,
+        alias="KEEPROOM_EMBEDDER_DIMS",
+        ge=0,
+        le=8_192,
+        description="How many numbers a vector of the fastembed or endpoint model has.",
+    )
     embedder_key: SecretStr = Field(
         SecretStr(""),
         alias="KEEPROOM_EMBEDDER_KEY",

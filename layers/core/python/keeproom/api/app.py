@@ -8,6 +8,7 @@ from fastapi import Depends, FastAPI
 from keeproom.api import (
     approval,
     audit,
+    connect,
     exclusions,
     grants,
     guide,
@@ -31,7 +32,18 @@ from keeproom.vault.vault import Vault
 
 ROUTERS = tuple(
     part.router
-    for part in (memories, review, recall, imports, guide, settings, exclusions, audit, public)
+    for part in (
+        memories,
+        review,
+        recall,
+        imports,
+        guide,
+        settings,
+        exclusions,
+        audit,
+        public,
+        connect,
+    )
 )
 IMPORT_SECONDS = 10.0  # what an import may take within its call; AWS ends a call after 30
 DESCRIPTION = """\

@@ -84,15 +84,20 @@ def list_memories(
         list[Id] | None,
         Query(max_length=listing.LARGEST_PAGE, description="Just these, in this order; repeat it."),
     ] = None,
+    withdrawn: Annotated[  # noqa: FBT002  a query parameter
+        bool, Query(description="What apps asked to forget, and nothing else.")
+    ] = False,
     cursor: Cursor = "",
     limit: Limit = 50,
 ) -> Memories:
-    """List memories, in the order they were made; with a status, in the order they took it."""
+    """List memories, in the order they were made; with a status, in the order they took it. What
+    is withdrawn is in no other list."""
     which = listing.Listed(
         status=status,
         type=type,
         tags=frozenset(cleaned_tags(tags or ())),
         batch_id=batch_id or "",
+        withdrawn=withdrawn,
     )
     if ids is not None:
         if which != listing.Listed() or cursor:

@@ -107,7 +107,7 @@ def keep_both(
 def undo(
     vault: Opened, owner: Signed, memory_id: MemoryId, response: Response, key: Key = ""
 ) -> Memory:
-    """Take back the last decision or edit."""
+    """Bring back what an app has withdrawn, or else take back the last decision or edit."""
     return tagged(take_back(vault, memory_id, by=owner, request_id=key), response)
 
 

@@ -129,6 +129,14 @@ class Reviewed(Answer):
     at: Time
 
 
+class Withdrawn(Answer):
+    """An app asked to forget the memory: forget it, or bring it back by undo."""
+
+    by: str
+    at: Time
+    reason: str | None
+
+
 class Memory(Answer):
     """One self-contained fact. `revision` is also its ETag."""
 
@@ -154,6 +162,7 @@ class Memory(Answer):
     hidden_characters: list[HiddenCharacter]
     history: list[Earlier]
     review: Reviewed | None
+    withdrawn: Withdrawn | None
 
     @classmethod
     def of(cls, memory: model.Memory) -> Self:
@@ -192,6 +201,12 @@ def memory_fields(memory: model.Memory) -> dict[str, object]:
             for one in memory.history
         ],
         "review": memory.review and Reviewed(decision=memory.review.decision, at=memory.review.at),
+        "withdrawn": memory.withdrawn
+        and Withdrawn(
+            by=memory.withdrawn.by,
+            at=memory.withdrawn.at,
+            reason=memory.withdrawn.reason or None,
+        ),
     }
 
 
@@ -220,6 +235,7 @@ class Settings(Answer):
     review_similar: ReviewSimilar
     recall_preset: Preset
     recall_limit: int
+    forget_limit: int
     revision: int
 
     @classmethod
@@ -229,6 +245,7 @@ class Settings(Answer):
             review_similar=settings.review_similar,
             recall_preset=settings.recall_preset,
             recall_limit=settings.recall_limit,
+            forget_limit=settings.forget_limit,
             revision=settings.revision,
         )
 

@@ -21,6 +21,9 @@ class NewSettings(Body):
     review_similar: ReviewSimilar | None = None
     recall_preset: Preset | None = None
     recall_limit: int | None = Field(None, strict=True, ge=1, le=100)
+    forget_limit: int | None = Field(
+        None, strict=True, ge=0, le=10_000, description="Memories one app may forget in an hour."
+    )
     expected_revision: int | None = Field(
         None, strict=True, ge=0, le=10**9, description="The same as `If-Match`."
     )
@@ -47,6 +50,7 @@ def change(
         review_similar=new.review_similar,
         recall_preset=new.recall_preset,
         recall_limit=new.recall_limit,
+        forget_limit=new.forget_limit,
     )
     now = change_settings(
         vault,

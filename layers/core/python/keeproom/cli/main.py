@@ -3,11 +3,12 @@
 import logging
 import sys
 
-from keeproom.cli import imports, memories, serve, upkeep
+from keeproom.cli import doctor, imports, mcp, memories, serve, upkeep
 from keeproom.cli.terminal import app, fail
 from keeproom.errors import VaultError
 
-COMMANDS = (memories, imports, upkeep, serve)  # each adds its commands to the application
+# Each adds its commands to the application.
+COMMANDS = (memories, imports, upkeep, serve, mcp, doctor)
 
 
 def main() -> None:

@@ -4,16 +4,19 @@ import logging
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from keeproom import compose
 from keeproom.cli.terminal import app, say
+from keeproom.cli.vaults import only
 from keeproom.errors import Unavailable
 from keeproom.local.queue import Worker
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.cleanup import clean_up
+from keeproom.oauth.verify import authenticated
 from keeproom.settings import Settings, read_settings
 
 Port = Annotated[
@@ -58,18 +61,24 @@ def _serve(
     # Here, because no other command needs a web server, and it takes half a second to load.
     import uvicorn  # noqa: PLC0415
 
-    from keeproom import api  # noqa: PLC0415
+    from keeproom import api, mcp  # noqa: PLC0415
 
     worker = Worker(
         composed.vault, prepare=composed.prepare, upkeep=lambda: clean_up(authorization)
     )
     port = listener.getsockname()[1]
+    agents = mcp.build_door(
+        mcp.Served(vaults=only(composed.vault), wake=worker.wake),
+        verify=partial(authenticated, authorization),
+        url=authorization.issuer,
+    )
 
     @asynccontextmanager
     async def running(_: object) -> AsyncGenerator[None]:
         worker.start()
-        say(_welcome(port, composed))
-        yield
+        async with agents.opened():
+            say(_welcome(port, composed, agents=f"{authorization.issuer}/mcp"))
+            yield
         worker.stop()
 
     door = api.build_app(
@@ -80,6 +89,7 @@ def _serve(
         wake=worker.wake,
         lifespan=running,
     )
+    door.router.routes[:0] = agents.routes()
     config = uvicorn.Config(
         door, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=5
     )
@@ -89,14 +99,14 @@ def _serve(
         return
 
 
-def _welcome(port: int, composed: compose.Composed) -> str:
+def _welcome(port: int, composed: compose.Composed, *, agents: str) -> str:
     address = f"http://localhost:{port}"
     return "\n".join(
         (
             f"Your vault is open at {address} (data in {composed.home}). Ctrl-C closes it.",
             f"  Is it well?     curl {address}/health",
-            f"  Let an agent on this machine recall:  curl '{address}/api/recall?q=WORDS'",
-            f'  ... and remember:  curl {address}/api/memories --json \'{{"content": "A FACT"}}\'',
+            f"  Claude Code     claude mcp add --transport http keeproom {agents}",
+            f"  Codex           codex mcp add keeproom --url {agents}",
             "  Bring in what you have:  keeproom import FILE",
         )
     )

@@ -39,7 +39,13 @@ def _by_status(vault: Vault) -> dict[str, int]:
         told.update(memory.status.value for memory in page.items)
         cursor = page.next
         if not cursor:
-            return dict(sorted(told.items()))
+            break
+    while True:
+        page = listing.memories(vault, listing.Listed(withdrawn=True), cursor=cursor, limit=200)
+        told["withdrawn"] += len(page.items)
+        cursor = page.next
+        if not cursor:
+            return {name: n for name, n in sorted(told.items()) if n}
 
 
 def _problem(vault: Vault) -> str:

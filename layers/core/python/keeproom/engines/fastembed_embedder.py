@@ -22,10 +22,12 @@ class _TextEmbedding(Protocol):
 
 class FastEmbedder:
     """An `Embedder` without token bits. The package and the model, which it may have to download,
-    are loaded on first use; both calls and `dims` raise `Unavailable` when that fails."""
+    are loaded on first use; both calls raise `Unavailable` when that fails, and when vectors do not
+    have `dims` numbers."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, dims: int) -> None:
         self._name = model
+        self._dims = dims
         self._loading = Lock()
 
     @property
@@ -34,25 +36,21 @@ class FastEmbedder:
 
     @property
     def dims(self) -> int:
-        return self._width
+        return self._dims
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         parts = [excerpts(text) for text in texts]
         model = self._loaded()
-        rows = iter(_vectors(model.passage_embed([part for each in parts for part in each])))
+        rows = iter(self._vectors(model.passage_embed([part for each in parts for part in each])))
         return [Encoded(vectors=b"".join(next(rows) for _ in each)) for each in parts]
 
     def query(self, text: str) -> EncodedQuery:
-        (vector,) = _vectors(self._loaded().query_embed(excerpts(text)[0]))
+        (vector,) = self._vectors(self._loaded().query_embed(excerpts(text)[0]))
         return EncodedQuery(vector=vector)
 
     def _loaded(self) -> _TextEmbedding:
         with self._loading:
             return self._embedding
-
-    @cached_property
-    def _width(self) -> int:
-        return len(self.query("dimensions").vector) // 4
 
     @cached_property
     def _embedding(self) -> _TextEmbedding:
@@ -67,9 +65,8 @@ class FastEmbedder:
                 f"fastembed cannot load the model {self._name}: unknown, or not downloaded."
             ) from error
 
-
-def _vectors(rows: Iterable[npt.NDArray[np.float32]]) -> list[bytes]:
-    made = list(rows)
-    if not made:
-        return []
-    return [row.tobytes() for row in unit_rows(np.stack(made))]
+    def _vectors(self, rows: Iterable[npt.NDArray[np.float32]]) -> list[bytes]:
+        made = list(rows)
+        if any(len(row) != self._dims for row in made):
+            raise Unavailable(f"The model {self._name} does not give {self._dims} dimensions.")
+        return [row.tobytes() for row in unit_rows(np.stack(made))] if made else []

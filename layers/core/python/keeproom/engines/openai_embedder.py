@@ -39,10 +39,10 @@ class _Later:
 class EndpointEmbedder:
     """An `Embedder` without token bits. Safe for threads; close it when done.
 
-    `dims` is asked of the endpoint, for models that can shorten their vectors; without it they have
-    the model's own length, which the first answer shows. `deadline`: seconds for one request with
-    all its tries; an answer that stalls half-way may take as long again. Proxies and credentials
-    are not looked for in the environment."""
+    `dims`: the length of the model's vectors; others are refused. `deadline`: seconds for one
+    request with all its tries, `query_deadline` for a query, which somebody waits for; an answer
+    that stalls half-way may take as long again. Proxies and credentials are not looked for in the
+    environment."""
 
     def __init__(
         self,
@@ -50,9 +50,10 @@ class EndpointEmbedder:
         model: str,
         *,
         key: str,
-        dims: int | None = None,
+        dims: int,
         batch: int = 64,
         deadline: float = 10.0,
+        query_deadline: float = 3.0,
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
@@ -62,10 +63,9 @@ class EndpointEmbedder:
             raise Invalid("An API key is printable ASCII without spaces.", param="key")
         self._url = _endpoint(base_url)
         self._name = model
-        self._asked = dims
         self._dims = dims
         self._batch = batch
-        self._deadline = deadline
+        self._deadline, self._query_deadline = deadline, query_deadline
         self._clock, self._wait, self._jitter = clock, wait, jitter
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._client = httpx.Client(headers=headers, trust_env=False)
@@ -81,40 +81,37 @@ class EndpointEmbedder:
 
     @property
     def model(self) -> str:
-        return f"{self._name}@{self._asked}" if self._asked else self._name
+        return f"{self._name}@{self._dims}"
 
     @property
     def dims(self) -> int:
-        """Asks the endpoint when nothing has been embedded yet, and may raise `Unavailable`."""
-        return self._dims or len(self.query("dimensions").vector) // 4
+        return self._dims
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         """The deadline is that of each batch."""
         parts = [excerpts(text) for text in texts]
         every = [part for each in parts for part in each]
-        rows = (row for some in batched(every, self._batch) for row in self._embedded(some))
+        parts_of = batched(every, self._batch)
+        rows = (row for some in parts_of for row in self._embedded(some, seconds=self._deadline))
         return [Encoded(vectors=b"".join(next(rows).tobytes() for _ in each)) for each in parts]
 
     def query(self, text: str) -> EncodedQuery:
         """A long query is cut after the first excerpt."""
-        (row,) = self._embedded(excerpts(text)[:1])
+        (row,) = self._embedded(excerpts(text)[:1], seconds=self._query_deadline)
         return EncodedQuery(vector=row.tobytes())
 
-    def _embedded(self, texts: Sequence[str]) -> Floats:
+    def _embedded(self, texts: Sequence[str], *, seconds: float) -> Floats:
         asked: dict[str, Any] = {"model": self._name, "input": list(texts)}
-        if self._asked:
-            asked["dimensions"] = self._asked
-        rows = _rows(self._answer(json.dumps(asked).encode()), len(texts))
-        if self._dims not in (None, rows.shape[1]):
+        rows = _rows(self._answer(json.dumps(asked).encode(), seconds=seconds), len(texts))
+        if rows.shape[1] != self._dims:
             raise Unavailable(
                 f"The embedding endpoint answered with {rows.shape[1]} dimensions instead of "
                 f"{self._dims}."
             )
-        self._dims = rows.shape[1]
         return rows
 
-    def _answer(self, body: bytes) -> bytes:
-        until = self._clock() + self._deadline
+    def _answer(self, body: bytes, *, seconds: float) -> bytes:
+        until = self._clock() + seconds
         for tries in count():
             answer = self._try(body, until=until)
             if isinstance(answer, bytes):

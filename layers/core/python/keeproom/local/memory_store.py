@@ -47,7 +47,7 @@ def open(path: Path, vault: str = "personal", *, clock: Clock = utc_now) -> Item
     with ExitStack() as opened:
         table = SqliteTable(path)
         opened.callback(table.close)
-        store = ItemMemoryStore(table, vault, clock=clock)
+        store = ItemMemoryStore(table, vault, clock=clock, settling=0.0)
         opened.pop_all()
     return store
 

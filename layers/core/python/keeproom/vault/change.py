@@ -15,6 +15,7 @@ from keeproom.vault.model import (
     Outcome,
     Receipt,
     Settings,
+    Tally,
 )
 
 
@@ -31,6 +32,7 @@ class Look:
     holdings: Mapping[str, Holding]
     batch: Batch | None
     receipt: Receipt | None
+    tally: Tally | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,7 @@ class Change:
     batch_was: Batch | None = None
     outcomes: Mapping[int, Outcome] | None = None
     receipt: Receipt | None = None
+    tally: Tally | None = None  # over the one with the revision before
     hidden: tuple[str, ...] | None = None
     settings: Settings | None = None  # over the one with the revision before
     guide: GuideVersion | None = None  # its number must be free

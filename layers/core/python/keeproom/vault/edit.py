@@ -84,7 +84,7 @@ def edit(
 
     memory, changed = decided(vault, decide)
     if changed:
-        settle(vault, [memory], embedded=bool(made) or wanted.content is None)
+        settle(vault, [memory], embedded=made is not None)
     return memory
 
 
@@ -116,8 +116,19 @@ def refuse_hidden(vault: Vault, look: Look) -> None:
         raise Unavailable("An import that holds this text is being undone. Try again.")
 
 
+def refuse_withdrawn(was: Memory) -> None:
+    """Raises `WrongState`."""
+    if was.withdrawn:
+        raise WrongState(
+            f"An app has asked to forget memory {was.id}. Decide about that first: forget it, or "
+            "bring it back by undo."
+        )
+
+
 def edited(was: Memory, wanted: Edit, *, by: Actor, at: datetime) -> Memory:
-    """The memory with the wanted fields, cleaned. Raises `WrongState` for a rejected one."""
+    """The memory with the wanted fields, cleaned. Raises `WrongState` for a rejected or withdrawn
+    one."""
+    refuse_withdrawn(was)
     if was.status is Status.REJECTED:
         raise WrongState("A rejected memory cannot be edited. Undo the rejection first.")
     clean = admitted(

@@ -1,37 +1,99 @@
 """Removing a memory for good, and lifting what keeps its text out."""
 
-from keeproom.errors import NotFound
+from dataclasses import replace
+
+from keeproom.errors import Contended, LimitReached, NotFound
 from keeproom.vault import receipts
-from keeproom.vault.change import Change, Claim
-from keeproom.vault.jobs import settle_removed
-from keeproom.vault.model import Actor, Exclusion, Held, Memory
+from keeproom.vault.admit import refuse_secrets
+from keeproom.vault.change import Change, Claim, Look, Put
+from keeproom.vault.jobs import settle, settle_removed
+from keeproom.vault.model import Actor, ApprovalMode, Exclusion, Held, Memory, Tally, Withdrawn
+from keeproom.vault.tally import key_of, once_more
+from keeproom.vault.text import cleaned
 from keeproom.vault.vault import Vault, decided
 
+LONGEST_REASON = 500
 
-def forget(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> None:
+
+def forget(
+    vault: Vault, memory_id: str, *, by: Actor, reason: str = "", request_id: str = ""
+) -> Memory | None:
     """Remove the memory with its history and keep its text from coming back by any path. Once
-    this returns, no answer contains it. Raises `NotFound`, `RequestIdReused`, `Unavailable`."""
-    asked = receipts.request("forget", request_id, memory_id)
+    this returns, no answer contains it. What an agent forgets in review mode is withdrawn instead:
+    gone from every answer too, but the owner decides; then it is answered as it waits. `reason`,
+    at most 500 characters, is for the owner and kept only while it waits. Raises `NotFound`,
+    `LimitReached`, `RequestIdReused`, `Unavailable`; for the reason `Invalid`, `SecretLike`."""
+    why = _reason(reason)
+    asked = receipts.request("forget", request_id, memory_id, why)
+    tally = "" if by.is_owner else key_of("forget", by)
 
-    def decide() -> Memory | None:
-        look = vault.memories.look(memories=[memory_id], receipt=asked.key)
+    def decide() -> tuple[Memory | None, Memory | None]:
+        """What was removed, and what was withdrawn."""
+        look = vault.memories.look(memories=[memory_id], receipt=asked.key, tally=tally)
+        was = look.memories.get(memory_id)
         if receipts.replayed(look, asked) is not None:
-            return None
-        if memory_id not in look.memories:
+            return None, was if was and was.withdrawn else None
+        if was is None or (was.withdrawn and not by.is_owner):
             raise NotFound(f"There is no memory {memory_id}.", param="id")
-        was = look.memories[memory_id]
-        change = Change(
-            audit=vault.audit("forget", memory_id, by=by, touched=(memory_id,)),
-            removed=(was,),
-            claims=(let_go(was, Exclusion(at=vault.clock(), by=by.name)),),
-            receipt=receipts.receipt(vault, asked, result=memory_id),
-        )
-        vault.memories.commit(change, seen=look)
-        return was
+        told = receipts.receipt(vault, asked, result=memory_id)
+        counted = _counted(vault, look, memory_id, by, tally) if tally else None
+        if not by.is_owner and look.settings.approval_mode is ApprovalMode.REVIEW:
+            change = _withdrawal(vault, was, by=by, reason=why)
+        else:
+            change = _removal(vault, was, by=by)
+        vault.memories.commit(replace(change, receipt=told, tally=counted), seen=look)
+        return (was, None) if change.removed else (None, change.put[0].memory)
 
-    gone = decided(vault, decide)
+    gone, waiting = decided(vault, decide)
     if gone is not None:
         settle_removed(vault, [gone])
+    if waiting is not None:
+        settle(vault, [waiting])
+    return waiting
+
+
+def _reason(reason: str) -> str:
+    if not reason.strip():
+        return ""
+    why = cleaned(reason, param="reason", limit=LONGEST_REASON)
+    refuse_secrets(reason=why)
+    return why
+
+
+def _counted(vault: Vault, look: Look, memory_id: str, by: Actor, key: str) -> Tally:
+    """Raises `LimitReached`, which the owner sees in the audit."""
+    limit = look.settings.forget_limit
+    counted = once_more(vault, look, key, limit=limit)
+    if counted is None:
+        refused = Change(audit=vault.audit("refuse_forget", memory_id, by=by))
+        vault.memories.commit(refused, seen=look)
+        raise LimitReached(
+            f"The owner lets an app forget at most {limit} memories an hour. Tell the owner which "
+            "others should go."
+        )
+    return counted
+
+
+def _removal(vault: Vault, was: Memory, *, by: Actor) -> Change:
+    return Change(
+        audit=vault.audit("forget", was.id, by=by, touched=(was.id,)),
+        removed=(was,),
+        claims=(let_go(was, Exclusion(at=vault.clock(), by=by.name)),),
+    )
+
+
+def _withdrawal(vault: Vault, was: Memory, *, by: Actor, reason: str) -> Change:
+    at = vault.clock()
+    now = replace(
+        was,
+        withdrawn=Withdrawn(by=by.name, at=at, reason=reason),
+        updated_at=at,
+        revision=was.revision + 1,
+    )
+    return Change(
+        audit=vault.audit("withdraw", was.id, by=by, touched=(was.id,)),
+        put=(Put(memory=now, was=was),),
+    )
 
 
 def let_go(was: Memory, now: Exclusion | None = None) -> Claim:
@@ -62,7 +124,8 @@ def lift(vault: Vault, identity: str, *, by: Actor, request_id: str = "") -> Non
         rejected: tuple[Memory, ...] = ()
         if seen.of:
             look = vault.memories.look(memories=[seen.of], identities=[identity], receipt=asked.key)
-            seen = look.holdings[identity]
+            if look.holdings[identity] != seen:
+                raise Contended
             rejected = tuple(look.memories.values())
         change = Change(
             audit=vault.audit(

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from keeproom.errors import NotFound, Unavailable
+from keeproom.errors import Contended, NotFound, Unavailable
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up, settle
-from keeproom.vault.kin import Kin, embedding, encoded, kin, nearest
+from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -158,7 +158,7 @@ def _decided(vault: Vault, batch: Batch, texts: Sequence[_Text], look: Look) -> 
 def _outcome(vault: Vault, group: _Group, text: _Text) -> Outcome:
     if text.item.refused is not None:
         return Skipped(reason=text.item.refused)
-    known = _known(group, identity_of(text.item.content))
+    known = _known(vault, group, identity_of(text.item.content))
     if known is not None:
         return known
     links = Kin()
@@ -176,7 +176,7 @@ def _outcome(vault: Vault, group: _Group, text: _Text) -> Outcome:
     return _store(vault, group, text, links)
 
 
-def _known(group: _Group, identity: str) -> Skipped | None:
+def _known(vault: Vault, group: _Group, identity: str) -> Skipped | None:
     """Why a text with this identity is not stored again."""
     if identity in group.stored:
         return Skipped(reason=SkipReason.DUPLICATE, by=group.stored[identity].id)
@@ -185,9 +185,13 @@ def _known(group: _Group, identity: str) -> Skipped | None:
             return None
         case Exclusion():
             return Skipped(reason=SkipReason.EXCLUDED)
+        case Held(by) if by in group.known and group.known[by].withdrawn:
+            return Skipped(reason=SkipReason.EXCLUDED)
         case Held(by) if by in group.known:
             return _standing_for(group.known[by], SkipReason.DUPLICATE)
         case Held():
+            if not vault.memories.head().hidden:  # forgotten since the look
+                raise Contended
             raise Unavailable("An import that holds one of these texts is being undone. Try again.")
 
 
@@ -199,32 +203,19 @@ def _standing_for(memory: Memory, reason: SkipReason) -> Skipped:
 
 
 def _store(vault: Vault, group: _Group, text: _Text, links: Kin) -> Stored:
-    at, item = vault.clock(), text.item
-    memory = Memory(
-        id=text.memory_id,
-        content=item.content,
-        type=item.type,
+    memory = linked(
+        vault,
+        text.item,
+        links,
+        memory_id=text.memory_id,
         status=_status(group, links),
-        source=item.source,
-        source_date=item.source_date,
-        tags=item.tags,
-        created_at=at,
-        updated_at=at,
-        since=at,
         actor=group.batch.actor,
-        similar_to=links.similar,
-        conflicts_with=links.conflicting,
-        batch_id=group.batch.id,
     )
+    memory = replace(memory, batch_id=group.batch.id)
     group.stored[memory.identity] = memory
     if text.embedding:
         group.embeddings[memory.id] = text.embedding
-    return Stored(
-        memory_id=memory.id,
-        status=memory.status,
-        similar_to=links.similar,
-        conflicts_with=links.conflicting,
-    )
+    return Stored.of(memory)
 
 
 def _status(group: _Group, links: Kin) -> Status:

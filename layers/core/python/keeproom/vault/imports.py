@@ -6,19 +6,21 @@ from datetime import timedelta
 
 from keeproom.errors import Invalid, NotFound, TooLarge, WrongState
 from keeproom.vault import receipts
-from keeproom.vault.admit import admitted_or_refused
+from keeproom.vault.admit import admitted_or_refused, refuse_secrets
 from keeproom.vault.change import Change, Look
 from keeproom.vault.forget import let_go
 from keeproom.vault.import_group import advanced, work
 from keeproom.vault.jobs import settle_removed
 from keeproom.vault.model import Actor, Batch, BatchState, ImportItem
 from keeproom.vault.receipts import Request
+from keeproom.vault.text import cleaned_source
 from keeproom.vault.vault import Vault, decided
 
 MOST_ITEMS = 20_000
 CHUNK = 16  # memories of an undo in one commit: 6 actions each, then head, batch, gate, audit
 WRITTEN_DOWN = 200  # texts put down in one call
 ABANDONED = timedelta(hours=1)
+ENDED = {BatchState.DONE, BatchState.CANCELLED, BatchState.UNDONE}
 
 
 def begin(
@@ -32,8 +34,11 @@ def begin(
 ) -> Batch:
     """Write the texts down as one batch, to be worked off by `carry_on`. A text that holds a
     secret is not written down. The same request again answers its first batch. Raises `Invalid`
-    for no items, `TooLarge` for more than 20,000, `RequestIdReused`, `Unavailable`."""
+    for no items, `TooLarge` for more than 20,000, `RequestIdReused`, `Unavailable`; for the source
+    `Invalid`, `SecretLike`."""
     _check_size(items)
+    source = cleaned_source(source)
+    refuse_secrets(source=source)
     asked = receipts.request("import", request_id, *items, source, propose)
     first = receipts.replayed(vault.memories.look(receipt=asked.key), asked) if request_id else None
     if first is not None:
@@ -188,8 +193,9 @@ def _undo_chunk(vault: Vault, batch_id: str, by: Actor) -> Batch:
 def resume(vault: Vault, *, seconds: float) -> int:
     """Go on with what a stopped process left behind: undos first, then running imports, for about
     `seconds`. An import whose texts were never wholly written down is given up after an hour.
+    When nothing is left to go on with, texts that ended imports have left behind are dropped.
     Answers how many imports were worked on."""
-    by, worked = Actor("resume"), 0
+    by, worked, ended = Actor("resume"), 0, list[str]()
     for batch_id in vault.memories.head().hidden:
         undo(vault, batch_id, by=by)
     cursor = ""
@@ -197,9 +203,14 @@ def resume(vault: Vault, *, seconds: float) -> int:
         page = vault.memories.batches(cursor=cursor)
         for batch in page.items:
             worked += _resume_one(vault, batch, by, seconds)
+            ended += [batch.id] if batch.state in ENDED else []
         cursor = page.next
         if not cursor:
-            return worked
+            break
+    if not worked:
+        for batch_id in ended:
+            vault.memories.drop_items(batch_id)
+    return worked
 
 
 def _resume_one(vault: Vault, batch: Batch, by: Actor, seconds: float) -> int:

@@ -36,7 +36,7 @@ def _read_everything(vault: Vault) -> None:
     vault.index.clear()
     while True:
         page = vault.memories.memories(cursor=cursor, limit=PAGE)
-        _put(vault, page.items)
+        _put(vault, (memory for memory in page.items if memory.withdrawn is None))
         cursor = page.next
         if not cursor:
             break
@@ -46,7 +46,8 @@ def _read_everything(vault: Vault) -> None:
 def _refresh(vault: Vault, ids: Sequence[str]) -> None:
     if not ids:
         return
-    found = vault.memories.read(ids, hidden=True)
+    read = vault.memories.read(ids, hidden=True)
+    found = {one: memory for one, memory in read.items() if memory.withdrawn is None}
     vault.index.remove([one for one in ids if one not in found])
     _put(vault, found.values())
 
@@ -71,15 +72,22 @@ def indexed(vault: Vault, memory: Memory, made: Embedding | None) -> Indexed:
     )
 
 
-def settle(vault: Vault, written: Sequence[Memory], *, embedded: bool) -> None:
+def settle(vault: Vault, written: Sequence[Memory], *, embedded: bool = False) -> None:
     """Try at once what the write has queued. What cannot be done now stays queued: the write
-    itself is safe already, so nothing is raised."""
+    itself is safe already, so nothing is raised. `embedded`: the same write has brought the
+    embeddings; else a memory without its own stays queued for one."""
     try:
         catch_up(vault)
-        if embedded:
-            vault.memories.finish(_jobs(vault, {one.id: one.revision for one in written}))
+        done = written if embedded else _embedded(vault, written)
+        if done:
+            vault.memories.finish(_jobs(vault, {one.id: one.revision for one in done}))
     except Unavailable:
         return
+
+
+def _embedded(vault: Vault, memories: Sequence[Memory]) -> list[Memory]:
+    found = vault.memories.embeddings([memory.id for memory in memories])
+    return [one for one in memories if one.id in found and is_current(vault, found[one.id], one)]
 
 
 def settle_removed(vault: Vault, removed: Iterable[Memory]) -> None:

@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from keeproom.errors import Unavailable
-from keeproom.vault.model import Embedding, Memory, Profile, Status, content_hash
+from keeproom.vault.model import (
+    Embedding,
+    ImportItem,
+    Memory,
+    Profile,
+    Status,
+    content_hash,
+)
 from keeproom.vault.ports import Encoded, Where
 from keeproom.vault.similarity import Kinship, calibrated, kinship, mu_between
 from keeproom.vault.vault import Vault
@@ -21,6 +28,28 @@ class Kin:
     equal: Memory | None = None
     similar: tuple[str, ...] = ()
     conflicting: tuple[str, ...] = ()
+
+
+def linked(
+    vault: Vault, item: ImportItem, links: Kin, *, memory_id: str, status: Status, actor: str
+) -> Memory:
+    """The new memory that says what the item says."""
+    at = vault.clock()
+    return Memory(
+        id=memory_id,
+        content=item.content,
+        type=item.type,
+        status=status,
+        source=item.source,
+        source_date=item.source_date,
+        tags=item.tags,
+        created_at=at,
+        updated_at=at,
+        since=at,
+        actor=actor,
+        similar_to=links.similar,
+        conflicts_with=links.conflicting,
+    )
 
 
 def encoded(vault: Vault, texts: Sequence[str]) -> Sequence[Encoded] | None:
@@ -49,7 +78,8 @@ def nearest(
 ) -> tuple[Mapping[str, Memory], Mapping[str, Embedding]]:
     """The closest memories of the vault with their embeddings, as the store has them."""
     ids = vault.index.nearest(made.vectors[: 4 * vault.embedder.dims], where=where, limit=NEAREST)
-    known = vault.memories.read(ids)
+    read = vault.memories.read(ids)
+    known = {one: memory for one, memory in read.items() if memory.withdrawn is None}
     current = {
         one: found
         for one, found in vault.memories.embeddings(list(known)).items()

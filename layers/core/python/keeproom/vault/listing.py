@@ -1,6 +1,6 @@
 """Reading what a vault holds, page by page, without ranking it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keeproom.errors import Invalid, NotFound
@@ -24,12 +24,14 @@ MOST_READ = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """Which memories to list. `tags`: all of them."""
+    """Which memories to list. `tags`: all of them. `withdrawn`: what agents asked to forget and
+    the owner has not decided about, which is in no other list."""
 
     status: Status | None = None
     type: MemoryType | None = None
     tags: frozenset[str] = field(default_factory=frozenset[str])
     batch_id: str = ""
+    withdrawn: bool = False
 
 
 def page_size(limit: int) -> int:
@@ -46,7 +48,11 @@ def memories(vault: Vault, which: Listed, *, cursor: str = "", limit: int = 50) 
     read = 0
     while len(found) < page_size(limit) and read < MOST_READ:
         page = vault.memories.memories(
-            status=which.status, batch=which.batch_id, cursor=cursor, limit=limit - len(found)
+            status=which.status,
+            batch=which.batch_id,
+            withdrawn=which.withdrawn,
+            cursor=cursor,
+            limit=limit - len(found),
         )
         read += len(page.items)
         found += [memory for memory in page.items if _fits(memory, which)]
@@ -57,7 +63,11 @@ def memories(vault: Vault, which: Listed, *, cursor: str = "", limit: int = 50) 
 
 
 def _fits(memory: Memory, which: Listed) -> bool:
-    return which.type in (None, memory.type) and which.tags <= frozenset(memory.tags)
+    return (
+        which.withdrawn is (memory.withdrawn is not None)
+        and which.type in (None, memory.type)
+        and which.tags <= frozenset(memory.tags)
+    )
 
 
 def memory(vault: Vault, memory_id: str) -> Memory:
@@ -67,7 +77,16 @@ def memory(vault: Vault, memory_id: str) -> Memory:
 
 def some(vault: Vault, ids: Sequence[str]) -> list[Memory]:
     """The memories, whole, in the order asked for. Raises `NotFound` naming the first unknown."""
+    return _in_order(ids, vault.memories.read(ids))
+
+
+def shown(vault: Vault, ids: Sequence[str]) -> list[Memory]:
+    """As `some`, for agents: what is withdrawn is not there for them."""
     found = vault.memories.read(ids)
+    return _in_order(ids, {one: kept for one, kept in found.items() if kept.withdrawn is None})
+
+
+def _in_order(ids: Sequence[str], found: Mapping[str, Memory]) -> list[Memory]:
     for one in ids:
         if one not in found:
             raise NotFound(f"There is no memory {one}.", param="id")

@@ -68,10 +68,20 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawn:
+    """An agent asked to forget the memory, and the owner has not decided about it yet."""
+
+    by: str
+    at: datetime
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One self-contained fact. `since` is when it took its status: retention counts from there.
     `owned`: approved or edited by the owner, so undoing its import leaves it alone.
-    `conflicts_with` is the part of `similar_to` that may contradict this memory."""
+    `conflicts_with` is the part of `similar_to` that may contradict this memory. `withdrawn`: out
+    of every answer but the owner's queue; its text is held all the same."""
 
     id: str
     content: str
@@ -93,6 +103,7 @@ class Memory:
     owned: bool = False
     history: tuple[Earlier, ...] = ()
     review: Review | None = None
+    withdrawn: Withdrawn | None = None
 
     @property
     def identity(self) -> str:
@@ -178,6 +189,15 @@ class Stored:
     similar_to: tuple[str, ...] = ()
     conflicts_with: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, memory: Memory) -> "Stored":
+        return cls(
+            memory_id=memory.id,
+            status=memory.status,
+            similar_to=memory.similar_to,
+            conflicts_with=memory.conflicts_with,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
@@ -262,6 +282,15 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """When somebody last did what may be done only so often in an hour."""
+
+    key: str
+    times: tuple[datetime, ...]
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A memory whose index entry is behind. Names its generation: a worker that outlives a
     restore must not finish the new state's job."""
@@ -329,6 +358,7 @@ class Settings:
     review_similar: ReviewSimilar = ReviewSimilar.CONFLICTS
     recall_preset: Preset = Preset.DEFAULT
     recall_limit: int = 8
+    forget_limit: int = 20  # how many memories one app may forget in an hour
     revision: int = 0  # 0: never changed
 
 

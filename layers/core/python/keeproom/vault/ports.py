@@ -38,6 +38,7 @@ class MemoryStore(Protocol):
         identities: Iterable[str] = (),
         batch: str = "",
         receipt: str = "",
+        tally: str = "",
     ) -> Look:
         """Read at once what a decision needs. Receipts that have expired are absent."""
         ...
@@ -52,10 +53,18 @@ class MemoryStore(Protocol):
         ...
 
     def memories(
-        self, *, status: Status | None = None, batch: str = "", cursor: str = "", limit: int = 50
+        self,
+        *,
+        status: Status | None = None,
+        batch: str = "",
+        withdrawn: bool = False,
+        cursor: str = "",
+        limit: int = 50,
     ) -> Page[Memory]:
-        """In order of id; for a status other than active in order of since. A cursor is a place:
-        what happens meanwhile neither repeats nor skips a memory that stays."""
+        """All; with a status those of it that nobody has withdrawn; with `withdrawn` those that
+        somebody has. In order of id; for a status other than active in order of since, withdrawn
+        ones in order of when. A cursor is a place: what happens meanwhile neither repeats nor
+        skips a memory that stays."""
         ...
 
     def members(self, batch: str, *, after: str, limit: int) -> tuple[list[str], bool]:

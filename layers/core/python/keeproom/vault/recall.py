@@ -31,6 +31,7 @@ LONGEST_QUERY = 8_000
 MOST_HITS = 100
 CURRENT = frozenset({Status.ACTIVE, Status.PROPOSED})
 EVER = frozenset(Status)
+ACTIVE = Where(statuses=frozenset({Status.ACTIVE}))
 # Only near-ties: on a scale where the best hit is about 1, neither moves a clearly better hit.
 FOR_ACTIVE, FOR_RECENT = 0.01, 0.005
 READ_AT_ONCE = 32  # memories: most answers need no second read
@@ -176,7 +177,8 @@ def _proposed_by_index(vault: Vault, asked: _Asked, depth: int) -> list[str]:
 def is_eligible(memory: Memory, where: Where) -> bool:
     """The store's word on whether the memory may be found."""
     return (
-        memory.status in where.statuses
+        memory.withdrawn is None
+        and memory.status in where.statuses
         and (where.types is None or memory.type in where.types)
         and where.tags <= frozenset(memory.tags)
         and (where.since is None or memory.valid_on >= where.since)
@@ -312,10 +314,9 @@ def _weights(vault: Vault, words: Sequence[str]) -> list[float]:
 def _flagged(vault: Vault, hits: Sequence[Hit], memories: Mapping[str, Memory]) -> tuple[Hit, ...]:
     """With what each may conflict with, while both are active: what it names, and what names it
     among the memories read. Those lie close to it, so they rank close to it."""
-    active = {one: memory for one, memory in memories.items() if memory.status is Status.ACTIVE}
     named = {one for hit in hits for one in hit.memory.conflicts_with} - memories.keys()
-    others = vault.memories.read(sorted(named))
-    active |= {one: other for one, other in others.items() if other.status is Status.ACTIVE}
+    known = {**memories, **vault.memories.read(sorted(named))}
+    active = {one: memory for one, memory in known.items() if is_eligible(memory, ACTIVE)}
     rivals: dict[str, list[str]] = {}
     for one, memory in active.items():
         for other in memory.conflicts_with:

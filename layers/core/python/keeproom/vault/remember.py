@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from keeproom.errors import Excluded, NotFound, Unavailable, WrongState
+from keeproom.errors import Contended, Excluded, NotFound, Unavailable, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up, settle
-from keeproom.vault.kin import Kin, embedding, encoded, kin, nearest
+from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -65,8 +65,9 @@ def remember(
     wish = _Wish(item=item, supersedes=supersedes, propose=propose, by=by, asked=asked)
     made = encoded(vault, [wish.item.content])
     links = _links(vault, wish, made[0]) if made else Kin()
-    told = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links))
-    settle(vault, [told.memory], embedded=bool(made))
+    told, stored = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links))
+    if stored:
+        settle(vault, [told.memory], embedded=bool(made))
     return told
 
 
@@ -78,13 +79,15 @@ def _links(vault: Vault, wish: _Wish, made: Encoded) -> Kin:
     return kin(vault, wish.item.content, mine, among=among, embeddings=embeddings)
 
 
-def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> Remembered:
+def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> tuple[Remembered, bool]:
+    """And whether anything was stored by this."""
     look, holder = _look(vault, wish)
     first = receipts.replayed(look, wish.asked)
     if first is not None:
-        return _again(vault, first)
+        return _again(vault, first), False
     if holder is not None and _says_it_already(look, holder, wish):
-        return Remembered(memory=holder, outcome=Skipped(reason=SkipReason.DUPLICATE, by=holder.id))
+        skipped = Skipped(reason=SkipReason.DUPLICATE, by=holder.id)
+        return Remembered(memory=holder, outcome=skipped), False
     status = _status(look, wish)
     put = (
         _revived(vault, look, holder, wish, status) if holder else _new(vault, wish, status, links)
@@ -107,13 +110,7 @@ def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> Reme
         receipt=receipts.receipt(vault, wish.asked, result=memory.id),
     )
     vault.memories.commit(change, seen=look)
-    outcome = Stored(
-        memory_id=memory.id,
-        status=status,
-        similar_to=memory.similar_to,
-        conflicts_with=memory.conflicts_with,
-    )
-    return Remembered(memory=memory, outcome=outcome)
+    return Remembered(memory=memory, outcome=Stored.of(memory)), True
 
 
 def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
@@ -130,26 +127,25 @@ def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
             look = vault.memories.look(
                 memories={*ids, holder}, identities=[mine], receipt=wish.asked.key
             )
-            if look.holdings[mine] == Held(holder) and holder not in look.memories:
+            if look.holdings[mine] != Held(holder):
+                raise Contended
+            if holder not in look.memories:
                 raise Unavailable("An import that holds this text is being undone. Try again.")
-            return look, look.memories.get(holder)
+            if look.memories[holder].withdrawn and not wish.by.is_owner:
+                raise Excluded(
+                    "An app has asked to forget this text, and the owner has not decided yet, so "
+                    "it is kept out."
+                )
+            return look, look.memories[holder]
         case _:
             return look, None
 
 
 def _again(vault: Vault, memory_id: str) -> Remembered:
     memory = vault.memories.read([memory_id]).get(memory_id)
-    if memory is None:
+    if memory is None or memory.withdrawn:
         raise NotFound("This request stored a memory that has been forgotten since.")
-    return Remembered(
-        memory=memory,
-        outcome=Stored(
-            memory_id=memory.id,
-            status=memory.status,
-            similar_to=memory.similar_to,
-            conflicts_with=memory.conflicts_with,
-        ),
-    )
+    return Remembered(memory=memory, outcome=Stored.of(memory))
 
 
 def _status(look: Look, wish: _Wish) -> Status:
@@ -159,33 +155,24 @@ def _status(look: Look, wish: _Wish) -> Status:
 
 
 def _says_it_already(look: Look, holder: Memory, wish: _Wish) -> bool:
-    """A superseded holder is revived. One that is itself to be superseded is rewritten where the
-    wish takes effect at once: its spelling changes."""
-    if holder.status is Status.SUPERSEDED:
+    """A superseded or withdrawn holder is revived. One that is itself to be superseded is
+    rewritten where the wish takes effect at once: its spelling changes."""
+    if holder.status is Status.SUPERSEDED or holder.withdrawn:
         return False
     rewritten = holder.id == wish.supersedes and holder.content != wish.item.content
     return not (rewritten and _status(look, wish) is Status.ACTIVE)
 
 
 def _new(vault: Vault, wish: _Wish, status: Status, links: Kin) -> Put:
-    at, item = vault.clock(), wish.item
-    memory = Memory(
-        id=vault.new_id("mem"),
-        content=item.content,
-        type=item.type,
+    memory = linked(
+        vault,
+        wish.item,
+        links,
+        memory_id=vault.new_id("mem"),
         status=status,
-        source=item.source,
-        source_date=item.source_date,
-        tags=item.tags,
-        created_at=at,
-        updated_at=at,
-        since=at,
         actor=wish.by.name,
-        supersedes=wish.supersedes,
-        similar_to=links.similar,
-        conflicts_with=links.conflicting,
     )
-    return Put(memory=memory)
+    return Put(memory=replace(memory, supersedes=wish.supersedes))
 
 
 def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status) -> Put:
@@ -206,6 +193,7 @@ def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status)
         conflicts_with=tuple(dict.fromkeys((*rival, *was.conflicts_with))),
         history=was.history if spelled == was.content else (*was.history, earlier),
         review=None,
+        withdrawn=None,
     )
     return Put(memory=now, was=was)
 
@@ -214,7 +202,7 @@ def _superseded(vault: Vault, look: Look, wish: _Wish, *, by: str) -> tuple[Put,
     if wish.supersedes in ("", by):
         return ()
     was = look.memories.get(wish.supersedes)
-    if was is None:
+    if was is None or was.withdrawn:
         raise NotFound(
             f"There is no memory {wish.supersedes} to supersede. Recall first, and use an id from "
             "the answer.",

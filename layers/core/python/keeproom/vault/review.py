@@ -4,10 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from keeproom.errors import NotFound, VaultError, WrongState
+from keeproom.errors import Contended, NotFound, VaultError, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.change import Change, Look, Put
-from keeproom.vault.edit import Edit, edited, made_for, refuse_hidden, refuse_stale, rewritten
+from keeproom.vault.edit import (
+    Edit,
+    edited,
+    made_for,
+    refuse_hidden,
+    refuse_stale,
+    refuse_withdrawn,
+    rewritten,
+)
 from keeproom.vault.forget import let_go
 from keeproom.vault.jobs import settle
 from keeproom.vault.model import Actor, Decision, Exclusion, Memory, Review, Status, identity_of
@@ -63,7 +71,7 @@ def approve(
         also=lambda was: _targets(was, replacing_similar=replacing_similar),
         text=wanted.content if wanted else None,
     )
-    settle(vault, [memory], embedded=made is not None or not (wanted and wanted.content))
+    settle(vault, [memory])
     return memory
 
 
@@ -90,6 +98,8 @@ def settled(
             look = vault.memories.look(
                 memories=[memory_id, *others], identities=identities, receipt=asked.key
             )
+            if also(present(look, memory_id)) != others:
+                raise Contended
         refuse_hidden(vault, look)
         told = change(look, present(look, memory_id))
         told = replace(told, receipt=receipts.receipt(vault, asked, result=memory_id))
@@ -107,6 +117,7 @@ def present(look: Look, memory_id: str) -> Memory:
 
 
 def _proposal(memory: Memory) -> Memory:
+    refuse_withdrawn(memory)
     if memory.status is not Status.PROPOSED:
         raise WrongState(f"Memory {memory.id} is {memory.status}: it does not wait for review.")
     return memory
@@ -170,7 +181,7 @@ def reject(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> 
         )
 
     memory = settled(vault, memory_id, receipts.request("reject", request_id, memory_id), change)
-    settle(vault, [memory], embedded=True)
+    settle(vault, [memory])
     return memory
 
 
@@ -179,6 +190,7 @@ def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") 
     Raises `NotFound`, `WrongState` when there is nothing to settle."""
 
     def change(_: Look, was: Memory) -> Change:
+        refuse_withdrawn(was)
         waits, at = was.status is Status.PROPOSED, vault.clock()
         if not waits and not (was.status is Status.ACTIVE and was.conflicts_with):
             raise WrongState(f"Memory {memory_id} has nothing to settle.")
@@ -205,7 +217,7 @@ def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") 
 
     asked = receipts.request("keep_both", request_id, memory_id)
     memory = settled(vault, memory_id, asked, change)
-    settle(vault, [memory], embedded=True)
+    settle(vault, [memory])
     return memory
 
 

@@ -17,6 +17,7 @@ class Wanted:
     review_similar: ReviewSimilar | None = None
     recall_preset: Preset | None = None
     recall_limit: int | None = None
+    forget_limit: int | None = None
 
 
 def change_settings(
@@ -57,3 +58,5 @@ def change_settings(
 def _check(wanted: Wanted) -> None:
     if wanted.recall_limit is not None and not 1 <= wanted.recall_limit <= 100:
         raise Invalid("Between 1 and 100 hits.", param="recall_limit")
+    if wanted.forget_limit is not None and not 0 <= wanted.forget_limit <= 10_000:
+        raise Invalid("Between 0 and 10,000 memories an hour.", param="forget_limit")

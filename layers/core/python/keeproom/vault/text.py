@@ -107,6 +107,11 @@ def _one_line(text: str) -> str:
     return re.sub(r"[^\S\x0b-\x1f\x85]+", " ", without_hidden(text)).strip(" ")
 
 
+def without_controls(text: str) -> str:
+    """With a space for each control character and U+FFFD for each half of one."""
+    return _CONTROL.sub(" ", _SURROGATE.sub("\ufffd", text))
+
+
 def _refuse_controls(text: str, *, param: str) -> None:
     found = _CONTROL.search(text)
     if found:

@@ -15,13 +15,40 @@ from keeproom.vault.vault import Vault
 
 
 def undo(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> Memory:
-    """Take back the last decision, or the last edit while its history is kept, whichever came
-    later. Raises `NotFound`, `WrongState` when there is nothing to take back, and `Duplicate` or
-    `Excluded` when the earlier text has become another memory's or is kept out since."""
+    """Bring back what an agent has withdrawn; else take back the last decision, or the last edit
+    while its history is kept, whichever came later. Raises `NotFound`, `WrongState` when there is
+    nothing to take back, and `Duplicate` or `Excluded` when the earlier text has become another
+    memory's or is kept out since."""
     asked = receipts.request("undo", request_id, memory_id)
-    if _edited_last(listing.memory(vault, memory_id)):
-        return _undo_edit(vault, memory_id, asked, by=by)
+    memory = listing.memory(vault, memory_id)
+    if memory.withdrawn:
+        return _undo_withdrawal(vault, memory_id, asked, by=by)
+    if _edited_last(memory):
+        return _undo_edit(vault, memory, asked, by=by)
     return _undo_decision(vault, memory_id, asked, by=by)
+
+
+def _undo_withdrawal(vault: Vault, memory_id: str, asked: Request, *, by: Actor) -> Memory:
+    """Where it was before; from now on the undo of its import leaves it alone."""
+
+    def change(_: Look, was: Memory) -> Change:
+        if was.withdrawn is None:
+            raise _changed(memory_id)
+        now = replace(
+            was,
+            withdrawn=None,
+            updated_at=vault.clock(),
+            revision=was.revision + 1,
+            owned=True,
+        )
+        return Change(
+            audit=vault.audit("undo", memory_id, by=by, touched=(memory_id,)),
+            put=(Put(memory=now, was=was),),
+        )
+
+    memory = settled(vault, memory_id, asked, change)
+    settle(vault, [memory])
+    return memory
 
 
 def _edited_last(memory: Memory) -> bool:
@@ -30,13 +57,13 @@ def _edited_last(memory: Memory) -> bool:
     return memory.review is None or memory.history[-1].replaced_at > memory.review.at
 
 
-def _undo_edit(vault: Vault, memory_id: str, asked: Request, *, by: Actor) -> Memory:
-    text = listing.memory(vault, memory_id).history[-1].content
+def _undo_edit(vault: Vault, memory: Memory, asked: Request, *, by: Actor) -> Memory:
+    text = memory.history[-1].content
     made = made_for(vault, Edit(content=text))
 
     def change(look: Look, was: Memory) -> Change:
-        if not _edited_last(was) or was.history[-1].content != text:
-            raise WrongState(f"Memory {memory_id} has changed meanwhile. Look at it again.")
+        if was.withdrawn or not _edited_last(was) or was.history[-1].content != text:
+            raise _changed(memory.id)
         now = replace(
             was,
             content=text,
@@ -46,14 +73,20 @@ def _undo_edit(vault: Vault, memory_id: str, asked: Request, *, by: Actor) -> Me
         )
         return rewritten(vault, was, now, free=look.holdings, made=made, by=by, verb="undo")
 
-    memory = settled(vault, memory_id, asked, change, text=text)
-    settle(vault, [memory], embedded=made is not None)
-    return memory
+    told = settled(vault, memory.id, asked, change, text=text)
+    settle(vault, [told])
+    return told
+
+
+def _changed(memory_id: str) -> WrongState:
+    return WrongState(f"Memory {memory_id} has changed meanwhile. Look at it again.")
 
 
 def _undo_decision(vault: Vault, memory_id: str, asked: Request, *, by: Actor) -> Memory:
     def change(look: Look, was: Memory) -> Change:
         review, at = was.review, vault.clock()
+        if was.withdrawn or _edited_last(was):
+            raise _changed(memory_id)
         if review is None or was.status is Status.SUPERSEDED:
             raise WrongState(f"Memory {memory_id} has no decision that could be taken back.")
         now = replace(
@@ -81,7 +114,7 @@ def _undo_decision(vault: Vault, memory_id: str, asked: Request, *, by: Actor) -
         change,
         also=lambda was: was.review.replaced if was.review else (),
     )
-    settle(vault, [memory], embedded=True)
+    settle(vault, [memory])
     return memory
 
 

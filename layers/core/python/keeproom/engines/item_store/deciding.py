@@ -29,6 +29,7 @@ def look(
     identities: Iterable[str],
     batch: str,
     receipt: str,
+    tally: str,
 ) -> Look:
     """No snapshot, so head, gate and the keys that were asked for must agree on the generation:
     else a replacement in between would let a commit through a new gate into old keys."""
@@ -38,7 +39,8 @@ def look(
     names += [layout.name("I", one) for one in hashes] + [layout.SETTINGS]
     batch_name = layout.name("B", batch) if layout.nameable(batch) else ""
     receipt_name = layout.receipt_name(receipt) if receipt else ""
-    names += [one for one in (batch_name, receipt_name) if one]
+    tally_name = layout.tally_name(tally) if tally else ""
+    names += [one for one in (batch_name, receipt_name, tally_name) if one]
 
     head, gate, found = _agreeing(shelf, list(dict.fromkeys(names)))
     kept = {one: found[f"M#{one}"] for one in ids if f"M#{one}" in found}
@@ -53,6 +55,7 @@ def look(
         holdings={one: layout.holding(found.get(f"I#{one}")) for one in hashes},
         batch=layout.batch(batch_item) if batch_item else None,
         receipt=layout.receipt(told, receipt) if told and fresh else None,
+        tally=layout.tally(found[tally_name], tally) if tally_name in found else None,
     )
 
 

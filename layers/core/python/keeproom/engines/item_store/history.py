@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from keeproom.engines.item_store import chain, layout
 from keeproom.engines.item_store.listing import each, paged
@@ -39,15 +40,20 @@ def audit_faults(shelf: Shelf) -> Sequence[str]:
 
 
 def position(shelf: Shelf) -> Position:
-    return _position(read_gates(shelf))
+    """Who reads on from here sees all that has happened until then."""
+    found = _position(read_gates(shelf))
+    time.sleep(shelf.settling)
+    return found
 
 
 def changes(shelf: Shelf, since: Position) -> tuple[Position, frozenset[str]] | None:
     """Gates first, then exactly the entries they promise. An entry that cannot be seen yet is
     waited for a little, then searched in the whole audit (a clock may have been set back), then
-    left for the next time."""
+    left for the next time. So is what was seen just now for the first time: its entry may be
+    visible before its memories are, so it is told twice."""
     gates = read_gates(shelf)
     now = _position(gates)
+    settled = _settled(shelf, now)
     if not _reaches(gates, now, since):
         return None
     found: dict[_Place, tuple[str, ...]] = {}
@@ -59,14 +65,23 @@ def changes(shelf: Shelf, since: Position) -> tuple[Position, frozenset[str]] | 
             time.sleep(shelf.settling)
         found |= _search(shelf, gates, missing, slack=None if tries == _TRIES - 1 else _SLACK)
         missing -= found.keys()
-    reached = Position(
-        generation=now.generation,
-        counts=tuple(
-            min((place for number, place in missing if number == n), default=count + 1) - 1
-            for n, count in enumerate(now.counts)
-        ),
+    reached = (
+        min([count, *(place - 1 for number, place in missing if number == n)])
+        for n, count in enumerate(settled.counts if settled else since.counts)
     )
-    return reached, frozenset(one for touched in found.values() for one in touched)
+    counts = tuple(map(max, since.counts, reached))
+    touched = frozenset(one for touched in found.values() for one in touched)
+    return replace(now, counts=counts), touched
+
+
+def _settled(shelf: Shelf, now: Position) -> Position | None:
+    """The newest moment all of which can be seen by now."""
+    at = time.monotonic()
+    known = (one for one in shelf.sighted if one[1].generation == now.generation)
+    sighted = [*known, (at, now)]
+    before = [one for one in sighted if one[0] <= at - shelf.settling]
+    shelf.sighted = (*before[-1:], *(one for one in sighted if one not in before))
+    return before[-1][1] if before else None
 
 
 def _reaches(gates: Sequence[Gate], now: Position, since: Position) -> bool:

@@ -7,6 +7,7 @@ V#<vault>#G#<generation>   M#<id>                     memory; also the list of a
                            E#<id>                     its embedding
                            I#<identity>               held by a memory or excluded, never both
                            L#<status>#<since>#<id>    marker of a memory that is not active
+                           L#withdrawn#<at>#<id>      instead, of one an agent has withdrawn
                            X#<at>#<identity>          marker of an exclusion
                            B#<batch>                  batch
                            BM#<batch>#<id>            its memories
@@ -15,6 +16,7 @@ V#<vault>#G#<generation>   M#<id>                     memory; also the list of a
                            J#<id>                     index job
                            A#<at>#<entry>             audit entry with its chain and place
                            R#<hash of the key>        receipt
+                           T#<hash of the key>        tally
                            G#<number>                 guide version
                            S                          settings
 
@@ -51,6 +53,7 @@ from keeproom.vault.model import (
     Skipped,
     Status,
     Stored,
+    Tally,
 )
 
 if TYPE_CHECKING:
@@ -88,6 +91,7 @@ def last_part(item: Item) -> str:
 
 HEAD = "HEAD"
 SETTINGS = "S"
+WITHDRAWN = "withdrawn"  # stands where a marker names the status
 
 
 def gate_name(number: int) -> str:
@@ -136,6 +140,8 @@ def memory(item: Item) -> Memory:
 
 def status_marker(of: Memory) -> str:
     """The sort key of its marker; empty for an active memory, which needs none."""
+    if of.withdrawn:
+        return name("L", WITHDRAWN, iso(of.withdrawn.at), of.id)
     return "" if of.status is Status.ACTIVE else name("L", of.status, iso(of.since), of.id)
 
 
@@ -226,8 +232,12 @@ def link(item: Item) -> Link:
 
 
 def receipt_name(key: str) -> str:
+    return "R#" + _hashed(key)
+
+
+def _hashed(key: str) -> str:
     """A caller's key may be any text of any length."""
-    return "R#" + hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:40]
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:40]
 
 
 def receipt_item(pk: str, of: Receipt) -> Item:
@@ -239,6 +249,20 @@ def receipt_item(pk: str, of: Receipt) -> Item:
 
 def receipt(item: Item, key: str) -> Receipt:
     return unpack(Receipt, item, key=key)
+
+
+def tally_name(key: str) -> str:
+    return "T#" + _hashed(key)
+
+
+def tally_item(pk: str, of: Tally) -> Item:
+    kept = _item(pk, tally_name(of.key), of)
+    del kept["key"]
+    return kept
+
+
+def tally(item: Item, key: str) -> Tally:
+    return unpack(Tally, item, key=key)
 
 
 def expired(item: Item, now: datetime) -> bool:

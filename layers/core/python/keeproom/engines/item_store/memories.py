@@ -1,6 +1,7 @@
 """Reading memories, their embeddings and the exclusions."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.listing import paged
@@ -26,7 +27,7 @@ from keeproom.vault.model import Embedding, Exclusion, Head, Memory, Page, Statu
 
 
 def read(shelf: Shelf, ids: Sequence[str], *, hidden: bool) -> Mapping[str, Memory]:
-    names = {one: layout.name("M", one) for one in ids if layout.nameable(one)}
+    names = {one: f"M#{one}" for one in ids if layout.nameable(one)}
     if not names:
         return {}
     head, items = read_under(shelf, names.values())
@@ -34,36 +35,53 @@ def read(shelf: Shelf, ids: Sequence[str], *, hidden: bool) -> Mapping[str, Memo
     return {one: memory for one, memory in found.items() if hidden or not hides(head, memory)}
 
 
-def memories(
-    shelf: Shelf, *, status: Status | None, batch: str, cursor: str, limit: int
-) -> Page[Memory]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """What a list is of."""
+
+    status: Status | None
+    batch: str
+    withdrawn: bool
+
+    @property
+    def prefix(self) -> str:
+        """Where the sort keys of the list begin."""
+        if self.batch:
+            return f"BM#{self.batch}#"
+        if self.withdrawn:
+            return f"L#{layout.WITHDRAWN}#"
+        return "M#" if self.status in (None, Status.ACTIVE) else f"L#{self.status}#"
+
+    def holds(self, memory: Memory) -> bool:
+        if self.withdrawn or self.status:
+            right = self.withdrawn is (memory.withdrawn is not None)
+            return right and self.status in (None, memory.status)
+        return True
+
+
+def memories(shelf: Shelf, which: Which, *, cursor: str, limit: int) -> Page[Memory]:
     """The head is the same before and after, so an undo shows as a whole."""
-    if batch and not layout.nameable(batch):
+    if which.batch and not layout.nameable(which.batch):
         return Page(())
     for _ in shelf.tries():
         head = shelf.known or read_head(shelf)
-        page = _memories(shelf, head, status=status, batch=batch, cursor=cursor, limit=limit)
+        page = _memories(shelf, head, which, cursor=cursor, limit=limit)
         if read_head(shelf) == head:
             return page
     raise Unavailable(BUSY)
 
 
-def _memories(
-    shelf: Shelf, head: Head, *, status: Status | None, batch: str, cursor: str, limit: int
-) -> Page[Memory]:
-    pk = layout.partition(shelf.vault, head.generation)
-    by_status = status not in (None, Status.ACTIVE) and not batch
-    prefix = f"BM#{batch}#" if batch else f"L#{status}#" if by_status else "M#"
+def _memories(shelf: Shelf, head: Head, which: Which, *, cursor: str, limit: int) -> Page[Memory]:
+    pk, prefix = layout.partition(shelf.vault, head.generation), which.prefix
 
     def visible(items: Sequence[Item]) -> Iterable[tuple[Item, Memory]]:
         for item, memory in _joined(shelf, pk, items) if prefix != "M#" else _own(items):
             # A memory that changed meanwhile is listed where its newer marker is.
-            stale = by_status and layout.status_marker(memory) != item["sk"]
-            wanted = status is None or memory.status is status
-            if wanted and not stale and not hides(head, memory):
+            stale = prefix.startswith("L#") and layout.status_marker(memory) != item["sk"]
+            if which.holds(memory) and not stale and not hides(head, memory):
                 yield item, memory
 
-    of = status or ""
+    of = (which.status or "") + ("-" if which.withdrawn else "")
     return paged(shelf, pk, prefix, read=visible, cursor=cursor, limit=limit, of=of)
 
 
@@ -83,7 +101,7 @@ def embeddings(shelf: Shelf, ids: Sequence[str]) -> Mapping[str, Embedding]:
     known = [one for one in ids if layout.nameable(one)]
     if not known:
         return {}
-    head, items = read_under(shelf, (layout.name("E", one) for one in known))
+    head, items = read_under(shelf, (f"E#{one}" for one in known))
     found = {one: layout.embedding(items[f"E#{one}"]) for one in known if f"E#{one}" in items}
     if not head.hidden:
         return found

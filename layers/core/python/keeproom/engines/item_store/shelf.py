@@ -17,7 +17,7 @@ from keeproom.engines.item_store.table import (
 )
 from keeproom.errors import Invalid, Unavailable, Unusable
 from keeproom.ids import new_id
-from keeproom.vault.model import Gate, Head, Memory
+from keeproom.vault.model import Gate, Head, Memory, Position
 
 BUSY = "The vault is busy. Nothing was stored: try again."
 
@@ -26,7 +26,9 @@ BUSY = "The vault is busy. Nothing was stored: try again."
 class Shelf:
     """`patience`: seconds until a caller who finds the vault busy is told so. `settling`: seconds
     in which a commit seen in one item may not be seen in another, where reads are only
-    read-committed. `known`: the head as last read; an old one costs another read."""
+    read-committed. `known`: the head as last read; an old one costs another read. `sighted`:
+    moments, oldest first, and when each was first seen here, in seconds of a clock that only runs
+    forwards; one of them has settled at most."""
 
     table: Table
     vault: str
@@ -34,6 +36,7 @@ class Shelf:
     patience: float = 10.0
     settling: float = 0.05
     known: Head | None = None
+    sighted: tuple[tuple[float, Position], ...] = ()
 
     @property
     def head_key(self) -> Key:

@@ -5,7 +5,7 @@ Actions, beside the gate and the audit entry of every commit:
     put             memory, job, and 1 for each marker that comes or goes (at most 3)
     removed         memory, embedding, job, and 1 for each marker (at most 2)
     claim           1, and 1 for each exclusion marker that comes or goes (at most 2)
-    embedding, outcome, receipt, settings, guide, batch, hidden: 1 each
+    embedding, outcome, receipt, tally, settings, guide, batch, hidden: 1 each
 
 So undoing an import takes at most 6 a memory (itself, embedding, job, two markers, one claim) and 4
 more (gate, audit entry, batch, head): 16 memories a commit.
@@ -134,12 +134,18 @@ def _singles(pk: str, change: Change) -> Iterator[Step]:
     if change.receipt:
         condition = Absent(expired=iso(change.audit.at))
         yield Write(layout.receipt_item(pk, change.receipt), condition)
+    if change.tally:
+        yield Write(layout.tally_item(pk, change.tally), _following(change.tally.revision))
     if change.settings:
-        before = change.settings.revision - 1
-        condition = Same({"revision": before}) if before else Absent()
-        yield Write(layout.settings_item(pk, change.settings), condition)
+        revision = change.settings.revision
+        yield Write(layout.settings_item(pk, change.settings), _following(revision))
     if change.guide:
         yield Write(layout.guide_item(pk, change.guide), Absent())
+
+
+def _following(revision: int) -> Condition:
+    """What is there has the revision before."""
+    return Same({"revision": revision - 1}) if revision > 1 else Absent()
 
 
 def _head(vault: str, was: Head, change: Change) -> Iterator[Step]:

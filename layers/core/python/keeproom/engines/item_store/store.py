@@ -59,9 +59,15 @@ class ItemMemoryStore:
         identities: Iterable[str] = (),
         batch: str = "",
         receipt: str = "",
+        tally: str = "",
     ) -> Look:
         return deciding.look(
-            self._shelf, memories=memories, identities=identities, batch=batch, receipt=receipt
+            self._shelf,
+            memories=memories,
+            identities=identities,
+            batch=batch,
+            receipt=receipt,
+            tally=tally,
         )
 
     def commit(self, change: Change, *, seen: Look) -> None:
@@ -73,11 +79,16 @@ class ItemMemoryStore:
         return memories.read(self._shelf, ids, hidden=hidden)
 
     def memories(
-        self, *, status: Status | None = None, batch: str = "", cursor: str = "", limit: int = 50
+        self,
+        *,
+        status: Status | None = None,
+        batch: str = "",
+        withdrawn: bool = False,
+        cursor: str = "",
+        limit: int = 50,
     ) -> Page[Memory]:
-        return memories.memories(
-            self._shelf, status=status, batch=batch, cursor=cursor, limit=limit
-        )
+        which = memories.Which(status=status, batch=batch, withdrawn=withdrawn)
+        return memories.memories(self._shelf, which, cursor=cursor, limit=limit)
 
     def members(self, batch: str, *, after: str, limit: int) -> tuple[list[str], bool]:
         return imports.members(self._shelf, batch, after=after, limit=limit)

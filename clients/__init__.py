@@ -1,0 +1,1 @@
+"""Drives the MCP clients that people use against a vault: `make clients`."""
