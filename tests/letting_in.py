@@ -5,13 +5,16 @@ import hashlib
 import re
 from collections.abc import Generator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
+from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from keeproom.api import build_app
 from keeproom.local import grant_store
@@ -66,14 +69,34 @@ class Door:
     papers: Papers
 
 
+@cache
+def _app() -> FastAPI:
+    """One for all tests: the first request to an application costs a tenth of a second."""
+    nothing = cast("Any", None)
+    return build_app(nothing, owner="owner@localhost", authorization=cast("Any", object()))
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """The application with this vault and these grants behind it."""
+
+    app: FastAPI
+    vault: Vault
+    auth: Authorization
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.app.state.served = replace(self.app.state.served, vault=self.vault)
+        self.app.state.authorization = self.auth
+        await self.app(scope, receive, send)
+
+
 @contextmanager
 def door_in(folder: Path, vault: Vault, *, issuer: str = HERE) -> Generator[Door]:
     watch = Watch()
     papers = Papers(watch)
     with closing(grant_store.open(folder / "grants.db")) as store:
         auth = Authorization(grants=store, documents=papers, issuer=issuer, clock=watch)
-        app = build_app(vault, owner="owner@localhost", authorization=auth)
-        with client_of(app) as http:
+        with client_of(_Placed(_app(), vault, auth)) as http:
             yield Door(http=http, auth=auth, watch=watch, papers=papers)
 
 
