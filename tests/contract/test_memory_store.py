@@ -372,27 +372,27 @@ def test_a_change_that_names_one_thing_twice_is_refused(hand: Hand) -> None:
 
 
 def test_pages_are_whole_and_nothing_is_listed_twice_while_things_go(hand: Hand) -> None:
-    texts = [f"fact {n:02}" for n in range(23)]
-    for text in texts:
-        say(hand, text)
+    texts = [f"fact{n:02}" for n in range(13)]
+    bring(hand, *texts)
 
-    page = hand.store.memories(limit=10)
+    page = hand.store.memories(limit=5)
     found = list(page.items)
     while page.next:
         forget(hand, found[-1].id)  # the very place of the cursor
-        page = hand.store.memories(limit=10, cursor=page.next)
+        page = hand.store.memories(limit=5, cursor=page.next)
         found += page.items
     assert [memory.content for memory in found] == texts
 
 
 def test_a_page_goes_on_past_what_it_leaves_out(hand: Hand) -> None:
-    old = [say(hand, f"fact {n:02}") for n in range(12)]
-    for n in range(1, 11):
-        say(hand, f"newer {n:02}", supersedes=old[n].id)
-    active = ["fact 00", "fact 11", *(f"newer {n:02}" for n in range(1, 11))]
+    bring(hand, *(f"fact{n}" for n in range(9)))
+    old = hand.store.memories().items
+    for n in range(1, 8):
+        say(hand, f"newer{n}", supersedes=old[n].id)
+    active = ["fact0", "fact8", *(f"newer{n}" for n in range(1, 8))]
 
-    assert [len(one.items) for one in _pages(hand, limit=5)] == [5, 5, 2]
-    found = listed(lambda cursor: hand.store.memories(status=Status.ACTIVE, cursor=cursor, limit=5))
+    assert [len(one.items) for one in _pages(hand, limit=4)] == [4, 4, 1]
+    found = listed(lambda cursor: hand.store.memories(status=Status.ACTIVE, cursor=cursor, limit=4))
     assert [memory.content for memory in found] == active
 
 
