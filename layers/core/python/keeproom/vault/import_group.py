@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from keeproom.errors import Contended, NotFound, Unavailable
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up, settle
-from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, nearest
+from keeproom.vault.kin import Kin, Near, embedding, encoded, kin, linked, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -27,6 +27,7 @@ from keeproom.vault.model import (
     Stored,
     identity_of,
 )
+from keeproom.vault.ports import Encoded
 from keeproom.vault.vault import Vault, decided
 
 GROUP = 8  # texts in one commit: 7 actions and at most 0.5 MB each, under 100 actions and 4 MB
@@ -40,8 +41,7 @@ class _Text:
     item: ImportItem
     memory_id: str
     embedding: Embedding | None
-    near: Mapping[str, Memory]
-    embeddings: Mapping[str, Embedding]
+    near: Near
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,23 +87,22 @@ def _current(vault: Vault, batch_id: str) -> Batch:
 
 def _prepared(vault: Vault, items: Sequence[ImportItem]) -> tuple[list[_Text], bool]:
     """And whether embeddings could be had."""
+    texts = [
+        _Text(item=item, memory_id=vault.new_id("mem"), embedding=None, near=Near())
+        for item in items
+    ]
     made = encoded(vault, [item.content for item in items if item.refused is None])
     if made is None:
-        return [_text(vault, item) for item in items], False
-    vectors, texts = iter(made), list[_Text]()
-    for item in items:
-        text = _text(vault, item)
-        if item.refused is None:
-            one = next(vectors)
-            near, embeddings = nearest(vault, one)
-            mine = embedding(vault, text.memory_id, item.content, one)
-            text = replace(text, embedding=mine, near=near, embeddings=embeddings)
-        texts.append(text)
-    return texts, True
+        return texts, False
+    found = zip(made, nearest(vault, made), strict=True)
+    return [
+        text if text.item.refused else _compared(vault, text, *next(found)) for text in texts
+    ], True
 
 
-def _text(vault: Vault, item: ImportItem) -> _Text:
-    return _Text(item=item, memory_id=vault.new_id("mem"), embedding=None, near={}, embeddings={})
+def _compared(vault: Vault, text: _Text, made: Encoded, near: Near) -> _Text:
+    mine = embedding(vault, text.memory_id, text.item.content, made)
+    return replace(text, embedding=mine, near=near)
 
 
 def _commit(
@@ -164,13 +163,8 @@ def _outcome(vault: Vault, group: _Group, text: _Text) -> Outcome:
     links = Kin()
     if text.embedding:
         earlier = {memory.id: memory for memory in group.stored.values()}
-        links = kin(
-            vault,
-            text.item.content,
-            text.embedding,
-            among={**text.near, **earlier},
-            embeddings={**text.embeddings, **group.embeddings},
-        )
+        near = Near({**text.near.memories, **earlier}, {**text.near.embeddings, **group.embeddings})
+        links = kin(vault, text.item.content, text.embedding, near=near)
     if links.equal is not None:
         return _standing_for(links.equal, SkipReason.NEAR_DUPLICATE)
     return _store(vault, group, text, links)

@@ -1,7 +1,8 @@
 """Which known memories a new text is close to."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from keeproom.errors import Unavailable
 from keeproom.vault.model import (
@@ -73,19 +74,32 @@ def embedding(vault: Vault, memory_id: str, content: str, made: Encoded) -> Embe
     )
 
 
-def nearest(
-    vault: Vault, made: Encoded, *, where: Where = COMPARED
-) -> tuple[Mapping[str, Memory], Mapping[str, Embedding]]:
-    """The closest memories of the vault with their embeddings, as the store has them."""
-    ids = vault.index.nearest(made.vectors[: 4 * vault.embedder.dims], where=where, limit=NEAREST)
-    read = vault.memories.read(ids)
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Memories close to a text, and the embeddings of those that have one of the model in use."""
+
+    memories: Mapping[str, Memory] = field(default_factory=dict[str, Memory])
+    embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
+
+
+def nearest(vault: Vault, made: Sequence[Encoded]) -> list[Near]:
+    """The memories of the vault closest to each text, as the store has them: read together,
+    however many texts there are."""
+    row = 4 * vault.embedder.dims
+    close = [vault.index.nearest(one.vectors[:row], where=COMPARED, limit=NEAREST) for one in made]
+    read = vault.memories.read(list(dict.fromkeys(chain.from_iterable(close))))
     known = {one: memory for one, memory in read.items() if memory.withdrawn is None}
+    embeddings = vault.memories.embeddings(list(known))
     current = {
-        one: found
-        for one, found in vault.memories.embeddings(list(known)).items()
-        if is_current(vault, found, known[one])
+        one: found for one, found in embeddings.items() if is_current(vault, found, known[one])
     }
-    return known, current
+    return [
+        Near(
+            {one: known[one] for one in ids if one in known},
+            {one: current[one] for one in ids if one in current},
+        )
+        for ids in close
+    ]
 
 
 def is_current(vault: Vault, found: Embedding, memory: Memory) -> bool:
@@ -98,12 +112,12 @@ def kin(
     content: str,
     made: Embedding,
     *,
-    among: Mapping[str, Memory],
-    embeddings: Mapping[str, Embedding],
+    near: Near,
 ) -> Kin:
-    """Judge the new text against each of the memories."""
+    """Judge the new text against each memory near it that has an embedding."""
+    among, embeddings = near.memories, near.embeddings
     profile, ids = vault.profile(), [one for one in among if one in embeddings]
-    near = _similarities(
+    similarities = _similarities(
         vault,
         content,
         made,
@@ -112,7 +126,7 @@ def kin(
         scripts=[script_of(among[one].content) for one in ids],
     )
     told: dict[str, Kinship] = {}
-    for one, similarity in sorted(zip(ids, near, strict=True), key=lambda pair: -pair[1]):
+    for one, similarity in sorted(zip(ids, similarities, strict=True), key=lambda pair: -pair[1]):
         whole = made.chunks == 1 == embeddings[one].chunks
         told[one] = kinship(
             among[one].content, content, similarity=similarity, whole=whole, profile=profile

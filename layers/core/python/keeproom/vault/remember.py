@@ -7,7 +7,7 @@ from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up, settle
-from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, nearest
+from keeproom.vault.kin import Kin, Near, embedding, encoded, kin, linked, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -73,10 +73,10 @@ def remember(
 
 def _links(vault: Vault, wish: _Wish, made: Encoded) -> Kin:
     catch_up(vault)
-    known, embeddings = nearest(vault, made)
-    among = {one: memory for one, memory in known.items() if one != wish.supersedes}
+    (near,) = nearest(vault, [made])
+    others = {one: memory for one, memory in near.memories.items() if one != wish.supersedes}
     mine = embedding(vault, "", wish.item.content, made)
-    return kin(vault, wish.item.content, mine, among=among, embeddings=embeddings)
+    return kin(vault, wish.item.content, mine, near=Near(others, near.embeddings))
 
 
 def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> tuple[Remembered, bool]:

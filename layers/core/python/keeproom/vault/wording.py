@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from keeproom.vault.figures import figures
 from keeproom.vault.words import STOP_WORDS, folded, stem
@@ -32,6 +32,7 @@ class Wording:
     text: str
 
     @classmethod
+    @lru_cache(maxsize=64)  # a new text is compared with one after another
     def of(cls, text: str) -> "Wording":
         plain = _CONTRACTED_NOT.sub(" not", unicodedata.normalize("NFKC", text))
         return cls(_CLITIC.sub("", plain))
