@@ -19,7 +19,7 @@ PACKAGE = ROOT / "layers/core/python/keeproom"
 GENERATED = {"__pycache__", "build", "cdk.out", "data", "dist", "node_modules"}
 
 PRODUCT_MAY_IMPORT = {"keeproom", "snowballstemmer"} | sys.stdlib_module_names
-ENTRY_POINTS = {"lambda_asgi"}  # in aws/, but the adapter of no port
+NO_ADAPTERS = {"client", "lambda_asgi"}  # in aws/, but of no port
 
 # Packages come from wherever a machine gets them, and nobody has our folders.
 PLACES = re.compile(
@@ -120,13 +120,13 @@ def test_the_product_needs_python_and_a_stemmer_only() -> None:
 
 
 def test_what_aws_has_this_machine_has_too() -> None:
-    assert adapters("aws") - ENTRY_POINTS <= adapters("local")
+    assert adapters("aws") - NO_ADAPTERS <= adapters("local")
 
 
 def test_every_adapter_on_aws_has_its_contract() -> None:
     contracts = {path.stem.removeprefix("test_") for path in ROOT.glob("tests/contract/test_*.py")}
 
-    assert adapters("aws") - ENTRY_POINTS <= contracts
+    assert adapters("aws") - NO_ADAPTERS <= contracts
 
 
 def test_every_error_has_a_code_of_its_own() -> None:

@@ -5,14 +5,13 @@ from itertools import batched
 from typing import Any, Protocol, cast
 from uuid import uuid4
 
-import boto3  # pyright: ignore[reportMissingTypeStubs]
-from botocore.config import Config  # pyright: ignore[reportMissingTypeStubs]
 from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
     ClientError,
     ConnectionError,
     HTTPClientError,
 )
 
+from keeproom.aws.client import client
 from keeproom.clock import Clock, tries, utc_now
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import (
@@ -70,19 +69,9 @@ def open(
 ) -> ItemMemoryStore:
     """The vault in that table, which must exist, with the string keys `pk` and `sk`; the vault is
     made when there is none. `endpoint`: another than the region's own."""
-    return ItemMemoryStore(DynamoTable(client(endpoint), table), vault, clock=clock)
-
-
-def client(endpoint: str | None = None) -> Client:
-    config = Config(
-        connect_timeout=2,
-        read_timeout=5,
-        retries={"total_max_attempts": 1},
-        max_pool_connections=64,
-        tcp_keepalive=True,
+    return ItemMemoryStore(
+        DynamoTable(client("dynamodb", endpoint=endpoint), table), vault, clock=clock
     )
-    make = cast("Callable[..., Client]", boto3.client)  # pyright: ignore[reportUnknownMemberType]
-    return make("dynamodb", endpoint_url=endpoint, config=config)
 
 
 class DynamoTable:
