@@ -6,7 +6,7 @@ from threading import Event, Thread
 from time import monotonic
 
 from keeproom.errors import VaultError
-from keeproom.vault import imports, jobs
+from keeproom.vault import chores
 from keeproom.vault.vault import Vault
 
 TICK = 5.0  # seconds between looks at the queue when nobody asks
@@ -53,20 +53,17 @@ class Worker:
             asked = self._awake.wait(TICK)
             self._awake.clear()
             if asked:
-                self._try("go on with imports", self._imports)
+                self._try("go on with imports", lambda: chores.imports(self._vault, self._left))
             self._try("work off the index queue", self._index)
             if monotonic() - self._kept_up > UPKEEP_EVERY:
                 self._kept_up = monotonic()
                 self._try("remove what has expired", self._upkeep)
 
-    def _imports(self) -> None:
-        while not self._stopped.is_set() and imports.resume(self._vault, seconds=1.0):
-            pass
+    def _left(self) -> float:
+        return 0.0 if self._stopped.is_set() else 1.0
 
     def _index(self) -> None:
-        while not self._stopped.is_set():
-            if not jobs.work_off(self._vault, limit=64) and not jobs.embed_lacking(self._vault):
-                break
+        chores.index(self._vault, self._left)
         if monotonic() - self._saved > SNAPSHOT_EVERY:
             self._vault.index.save()
             self._saved = monotonic()
