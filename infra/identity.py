@@ -53,7 +53,10 @@ class Identity(Construct):
             description="What the vault must not be told in its environment",
             secret_object_value={SECRET: SecretValue.resource_attribute(inner.attr_client_secret)},
         )
-        self.issuer = self.pool.user_pool_provider_url
+        stack = Stack.of(self)
+        self.issuer = (
+            f"https://cognito-idp.{stack.region}.{stack.url_suffix}/{self.pool.user_pool_id}"
+        )
         self.client_id = client.user_pool_client_id
         self.logout_url = f"{domain.base_url()}/logout"
 

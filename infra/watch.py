@@ -111,7 +111,7 @@ def _own(name: str, statistic: str = "Sum") -> cloudwatch.Metric:
         dimensions_map={"service": OWN.lower()},
         statistic=statistic,
         period=QUARTER,
-        label=f"{name} {statistic}",
+        label=statistic if statistic.startswith("p") else None,
     )
 
 
