@@ -14,21 +14,18 @@ import pytest
 
 from keeproom.aws.memory_store import DynamoTable
 from keeproom.clock import tries, utc_now
-from keeproom.engines.grant_store import ItemGrantStore
 from keeproom.engines.item_store.store import ItemMemoryStore
-from keeproom.oauth.authorization import Authorization
 from keeproom.vault import imports
 from keeproom.vault.model import OWNER, BatchState, ImportItem
 from keeproom.vault.vault import Vault
 from tests.agents import Agent
 from tests.e2e.cloud import STACK, Cloud, DeployFailed, for_this_machine
 from tests.embedders import WordEmbedder
-from tests.http import InProcess
-from tests.letting_in import Door, Papers, Watch, application_of, signed_in
+from tests.functions.place import EVERYTHING, door_of
+from tests.letting_in import signed_in
 from tests.synthesis import ROOT, assembly
 from tests.vaults import vault_on
 
-EVERYTHING = {"read", "propose", "write", "forget"}
 PATIENCE = 60.0  # seconds
 
 
@@ -46,15 +43,12 @@ def vault(deployed: Cloud) -> Vault:
 def token(deployed: Cloud, vault: Vault) -> str:
     """An app's that may do everything."""
     (name,) = (one for one in deployed.names("AWS::DynamoDB::GlobalTable") if "Grants" in one)
-    watch = Watch()
-    papers = Papers(watch)
     address = deployed.outputs()["McpUrl"].removesuffix("/mcp")
-    with closing(DynamoTable(deployed.client("dynamodb"), name)) as table:
-        auth = Authorization(grants=ItemGrantStore(table), documents=papers, issuer=address)
-        owner = InProcess(application_of(vault, auth))
-        with httpx.Client(transport=owner, base_url="https://localhost") as http:
-            door = Door(http=http, auth=auth, watch=watch, papers=papers)
-            return signed_in(door, allow=EVERYTHING).access
+    with (
+        closing(DynamoTable(deployed.client("dynamodb"), name)) as grants,
+        door_of(grants, vault, address=address) as door,
+    ):
+        return signed_in(door, allow=EVERYTHING).access
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from keeproom.vault.listing import Listed
 from keeproom.vault.model import OWNER, BatchState, ImportItem
 from keeproom.vault.vault import Vault
 from tests.dynamo import emulator
-from tests.functions.conftest import Cloud
 from tests.functions.container import container
+from tests.functions.place import Cloud
 
 
 def messages(*bodies: str) -> dict[str, Any]:
