@@ -105,7 +105,8 @@ def _welcome(port: int, composed: compose.Composed, *, agents: str) -> str:
         (
             f"Your vault is open at {address} (data in {composed.home}). Ctrl-C closes it.",
             f"  Is it well?     curl {address}/health",
-            f"  Claude Code     claude mcp add --transport http keeproom {agents}",
+            f"  Claude Code     claude mcp add --transport http keeproom {agents}"
+            " && claude mcp login keeproom",
             f"  Codex           codex mcp add keeproom --url {agents}",
             "  Bring in what you have:  keeproom import FILE",
         )

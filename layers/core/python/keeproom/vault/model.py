@@ -237,7 +237,12 @@ class Batch:
     cursor: str = ""
     keyword_only: bool = False
     propose: bool = False  # everything it stores waits for the owner
+    grant: str = ""
     revision: int = 1
+
+    @property
+    def by(self) -> Actor:
+        return Actor(self.actor, grant=self.grant)
 
     @property
     def position(self) -> int:
