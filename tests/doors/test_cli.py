@@ -167,7 +167,7 @@ def test_what_serve_prints_connects_agents(env: dict[str, str], tmp_path: Path) 
             urllib.request.urlopen(f"{address}/mcp", timeout=10)
         refused.value.close()
 
-    claude = f"claude mcp add --transport http keeproom {address}/mcp"
+    claude = f"claude mcp add --transport http keeproom {address}/mcp && claude mcp login keeproom"
     codex = f"codex mcp add keeproom --url {address}/mcp"
     assert [line for line in printed if line.endswith((claude, codex))] == [
         f"Claude Code     {claude}",

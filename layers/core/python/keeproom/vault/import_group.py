@@ -8,6 +8,7 @@ from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up, settle
 from keeproom.vault.kin import Kin, Near, embedding, encoded, kin, linked, nearest
 from keeproom.vault.model import (
+    Actor,
     ApprovalMode,
     Batch,
     BatchState,
@@ -123,7 +124,12 @@ def _commit(
         now = replace(now, state=BatchState.DONE)
     memories = list(group.stored.values())
     change = Change(
-        audit=vault.audit("import", was.id, by=was.by, touched=tuple(one.id for one in memories)),
+        audit=vault.audit(
+            "import",
+            was.id,
+            by=Actor(was.actor, grant=was.grant),
+            touched=tuple(one.id for one in memories),
+        ),
         put=tuple(Put(memory=memory) for memory in memories),
         claims=tuple(
             Claim(identity=memory.identity, seen=None, now=Held(memory.id)) for memory in memories

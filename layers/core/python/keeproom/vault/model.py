@@ -241,10 +241,6 @@ class Batch:
     revision: int = 1
 
     @property
-    def by(self) -> Actor:
-        return Actor(self.actor, grant=self.grant)
-
-    @property
     def position(self) -> int:
         """Items that have an outcome."""
         return self.stored + self.skipped
