@@ -14,10 +14,12 @@ from keeproom.cli.terminal import app, say
 from keeproom.cli.vaults import only
 from keeproom.errors import Unavailable
 from keeproom.local.queue import Worker
+from keeproom.oauth import cleanup
 from keeproom.oauth.authorization import Authorization
-from keeproom.oauth.cleanup import clean_up
 from keeproom.oauth.verify import authenticated
 from keeproom.settings import Settings, read_settings
+from keeproom.vault import retention
+from keeproom.vault.vault import Vault
 
 Port = Annotated[
     int | None,
@@ -64,7 +66,9 @@ def _serve(
     from keeproom import api, mcp  # noqa: PLC0415
 
     worker = Worker(
-        composed.vault, prepare=composed.prepare, upkeep=lambda: clean_up(authorization)
+        composed.vault,
+        prepare=composed.prepare,
+        upkeep=lambda: _clean_up(composed.vault, authorization),
     )
     port = listener.getsockname()[1]
     agents = mcp.build_door(
@@ -97,6 +101,11 @@ def _serve(
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:  # uvicorn passes on the signal it has stopped for
         return
+
+
+def _clean_up(vault: Vault, authorization: Authorization) -> None:
+    retention.clean_up(vault)
+    cleanup.clean_up(authorization, audit_before=retention.audit_kept_from(vault))
 
 
 def _welcome(port: int, composed: compose.Composed, *, agents: str) -> str:

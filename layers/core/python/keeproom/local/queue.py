@@ -10,14 +10,14 @@ from keeproom.vault import imports, jobs
 from keeproom.vault.vault import Vault
 
 TICK = 5.0  # seconds between looks at the queue when nobody asks
-UPKEEP_EVERY = 3600.0  # seconds
+UPKEEP_EVERY = 86_400.0  # seconds
 SNAPSHOT_EVERY = 60.0  # seconds; what a forget removed leaves the snapshot by then
 _log = logging.getLogger(__name__)
 
 
 class Worker:
     """Works off imports, the index queue and missing embeddings, and keeps the snapshot of the
-    index fresh. `prepare` is run first, once; `upkeep` then and every hour. Whatever fails is tried
+    index fresh. `prepare` is run first, once; `upkeep` then and every day. Whatever fails is tried
     again at the next tick: what is to be done lies in the store."""
 
     def __init__(
