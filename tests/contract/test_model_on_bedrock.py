@@ -29,10 +29,7 @@ TEXTS = len({text for pair in PAIRS for text in (pair.a, pair.b)})
 
 
 @pytest.fixture
-def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bedrock]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+def cloud(aws_keys: None) -> Iterator[Bedrock]:
     with bedrock() as told:
         yield told
 

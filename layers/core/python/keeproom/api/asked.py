@@ -1,6 +1,6 @@
 """What routes take besides the body: the vault's name, revisions, keys; and nothing unknown."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from keeproom.api.schemas import Id, Text
 from keeproom.errors import Invalid, NotFound
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 PERSONAL = "personal"
 
@@ -21,7 +22,7 @@ class Served:
     `import_seconds`: how long an import may take within its call."""
 
     vault: Vault
-    wake: Callable[[], None]
+    wake: Wake
     import_seconds: float
 
 
