@@ -122,7 +122,7 @@ def application(vault: Vault, letting: Authorization, owner: str) -> FastAPI:
     """Every door, as `keeproom serve` opens them; those for agents anew for each event, since
     Mangum begins and ends the application with it."""
     agents = mcp.build_door(
-        mcp.Served(vaults=only(vault), wake=lambda: None),
+        mcp.Served(vaults=only(vault), wake=lambda task: None),
         verify=partial(authenticated, letting),
         url=letting.issuer,
     )

@@ -1,6 +1,6 @@
 """What routes take besides the body: the vault's name, revisions, keys; and nothing unknown."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -12,6 +12,7 @@ from keeproom.api.schemas import Id, Text
 from keeproom.errors import Invalid, NotFound
 from keeproom.oauth.authorization import Authorization
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 PERSONAL = "personal"
 
@@ -22,7 +23,7 @@ class Served:
     `import_seconds`: how long an import may take within its call."""
 
     vault: Vault
-    wake: Callable[[], None]
+    wake: Wake
     import_seconds: float
 
 
