@@ -2,7 +2,7 @@
 
 import hashlib
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from keeproom.engines.memory_index import InProcessIndex
 from keeproom.errors import Unavailable
 from keeproom.local.snapshots import FileSnapshots
 from keeproom.vault.model import Embedding, MemoryType, Position, Status
-from keeproom.vault.ports import Bm25, Indexed, Where
+from keeproom.vault.ports import Bm25, Indexed, Sought, Where
 
 MODEL = "model-1"
 AT = Position(generation="gen_1", counts=(3, 0, 5))
@@ -66,8 +66,13 @@ def opened(data: bytes | None, *, model: str = MODEL, dims: int = 2) -> InProces
     return InProcessIndex.open(model, dims, snapshots=Shelf(data))
 
 
+def matching(index: InProcessIndex, terms: Sequence[str], *, limit: int) -> Sequence[str]:
+    sought = Sought(vector=b"", terms=terms, where=ANYWHERE, limit=limit, bm25=BM25)
+    return index.candidates(sought).matching
+
+
 def is_empty(index: InProcessIndex) -> bool:
-    found = index.matching(["tea"], where=ANYWHERE, limit=5, bm25=BM25)
+    found = matching(index, ["tea"], limit=5)
     return index.position is None and not found and not index.lacking(limit=5)
 
 
@@ -76,7 +81,7 @@ def test_a_saved_index_opens_as_it_was() -> None:
     assert index.position == AT
     assert index.lacking(limit=5) == ["mem_c"]
     assert index.nearest(EAST, where=ANYWHERE, limit=5) == ["mem_a", "mem_b"]
-    assert index.matching(["белый"], where=ANYWHERE, limit=5, bm25=BM25) == ["mem_c"]
+    assert matching(index, ["белый"], limit=5) == ["mem_c"]
 
 
 def test_an_opened_index_that_is_saved_again_gives_the_same_bytes() -> None:
