@@ -103,9 +103,10 @@ class Shelf:
     def read(self) -> bytes | None:
         return self.data
 
-    def write(self, parts: Iterable[bytes]) -> None:
+    def write(self, parts: Iterable[bytes]) -> bool:
         self.data = b"".join(parts)
         self.writes += 1
+        return True
 
 
 def unit(*numbers: float) -> bytes:

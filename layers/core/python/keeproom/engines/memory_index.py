@@ -121,7 +121,8 @@ class InProcessIndex:
                 self._changes += 1
 
     def save(self) -> None:
-        """Does nothing when nothing has changed since. Raises `Unavailable`."""
+        """Does nothing when nothing has changed since, or somebody else has saved; then the next
+        call saves. Raises `Unavailable`."""
         if self._snapshots is None:
             return
         with self._saving:
@@ -129,8 +130,8 @@ class InProcessIndex:
                 if self._saved == self._changes:
                     return
                 changes, packed = self._changes, self._pack()
-            self._snapshots.write(encode(packed, model=self._model, dims=self._dims))
-            self._saved = changes
+            if self._snapshots.write(encode(packed, model=self._model, dims=self._dims)):
+                self._saved = changes
 
     # ---- inside the lock
 
