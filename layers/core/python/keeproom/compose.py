@@ -11,10 +11,11 @@ from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
+from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Invalid, Unusable
 from keeproom.local import grant_store, memory_store
+from keeproom.local.blobs import FileBlobs
 from keeproom.local.embedder import BundledEmbedder
-from keeproom.local.snapshots import FileSnapshots
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
 from keeproom.settings import Settings
@@ -53,7 +54,9 @@ def local(settings: Settings) -> Generator[Composed]:
     vault = Vault(
         memories=store,
         index=InProcessIndex.open(
-            embedder.model, embedder.dims, snapshots=FileSnapshots(home / "index.snapshot")
+            embedder.model,
+            embedder.dims,
+            snapshots=BlobSnapshots(FileBlobs(home), "index.snapshot"),
         ),
         embedder=embedder,
         scorer=scorer,
