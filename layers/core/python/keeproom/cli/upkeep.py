@@ -15,7 +15,7 @@ def status(as_json: Json = False) -> None:
     with opened() as here:
         faults = here.vault.memories.audit_faults()
         told = {
-            "home": str(here.home),
+            "home": here.place,
             "memories": _by_status(here.vault),
             "embedding_model": here.vault.embedder.model,
             "embedding_problem": _problem(here.vault),
