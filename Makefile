@@ -52,7 +52,7 @@ serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=fol
 	@exec .venv/bin/keeproom serve --port $(PORT)
 
 test: .venv/.infra .venv-emulator/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
-	.venv/bin/python -m pytest $(ARGS)
+	.venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 clients: .venv/.dev clients/node_modules/.all ## Drive real MCP clients (ARGS='codex claude')
 	.venv/bin/python -m clients $(ARGS)

@@ -40,9 +40,8 @@ def foreign(name: str, module: object) -> bool:
 
 
 def clients() -> list[str]:
-    from botocore.client import BaseClient  # noqa: PLC0415
-
-    made: list[Any] = [one for one in gc.get_objects() if isinstance(one, BaseClient)]
+    kind = importlib.import_module("botocore.client").BaseClient
+    made: list[Any] = [one for one in gc.get_objects() if isinstance(one, kind)]
     return [one.meta.service_model.service_name for one in made]
 
 
@@ -50,13 +49,9 @@ def loaded() -> dict[str, Any]:
     told = json.load(sys.stdin)
     for name in told["modules"]:
         importlib.import_module(name)
-    import boto3  # noqa: PLC0415
-    from botocore.config import Config  # noqa: PLC0415
-
-    kept: list[Any] = [
-        boto3.client(name, config=Config(retries={"total_max_attempts": 1}))
-        for name in told["clients"]
-    ]
+    make = importlib.import_module("boto3").client
+    config = importlib.import_module("botocore.config").Config(retries={"total_max_attempts": 1})
+    kept = [make(name, config=config) for name in told["clients"]]
     return {"cpu": time.process_time(), "clients": len(kept)}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from keeproom import compose
 from keeproom.aws.watched import seconds_left, watched
 from keeproom.settings import read_settings
-from keeproom.vault import chores
+from keeproom.vault.work import left_over, tell_lag
 
 _vault = compose.cloud(read_settings()).vault
 
@@ -14,8 +14,8 @@ def reindex(event: object, context: Any) -> dict[str, bool]:  # noqa: ANN401  th
     def left() -> float:
         return seconds_left(context)
 
-    done = chores.imports(_vault, left) and chores.index(_vault, left)
-    chores.tell_lag(_vault)
+    done = left_over(_vault, left)
+    tell_lag(_vault)
     _vault.index.save()
     return {"done": done}
 

@@ -1,25 +1,24 @@
-"""Goes on with imports when a message says that there is work. What is left lies in the store."""
+"""Works on what messages tell of. What is left lies in the store; another message tells of it."""
 
 from typing import Any
 
 from keeproom import compose
 from keeproom.aws.watched import each_message, seconds_left, watched
 from keeproom.settings import read_settings
-from keeproom.vault import chores
+from keeproom.vault.work import task_of, work
 
 _settings = read_settings()
 _vault = compose.cloud(_settings).vault
 _wake = compose.waker(_settings)
 
 
-def work(event: dict[str, Any], context: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
-    """Ends 10 s before its time does, and then has somebody go on."""
+def go_on(event: dict[str, Any], context: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
+    """Begins nothing in the last 10 s of its time."""
 
-    def go_on(_: object) -> None:
-        if not chores.imports(_vault, lambda: seconds_left(context)):
-            _wake()
+    def one(record: Any) -> None:  # noqa: ANN401  a message as Powertools reads it
+        work(_vault, task_of(record.body), seconds=seconds_left(context), again=_wake)
 
-    return each_message(event, context, go_on)
+    return each_message(event, context, one)
 
 
-handler = watched(work)
+handler = watched(go_on)

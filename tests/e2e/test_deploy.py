@@ -18,6 +18,7 @@ from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.vault import imports
 from keeproom.vault.model import OWNER, BatchState, ImportItem
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import import_of, message_of
 from tests.agents import Agent
 from tests.e2e.cloud import STACK, Cloud, DeployFailed, for_this_machine
 from tests.embedders import WordEmbedder
@@ -113,7 +114,7 @@ def test_a_message_has_the_worker_go_on(deployed: Cloud, vault: Vault) -> None:
     queues = deployed.names("AWS::SQS::Queue")
     (queue,) = (one for one in queues if "StorageJobs" in one)
 
-    deployed.client("sqs").send_message(QueueUrl=queue, MessageBody="{}")
+    deployed.client("sqs").send_message(QueueUrl=queue, MessageBody=message_of(import_of(batch.id)))
 
     for _ in tries(PATIENCE):
         if imports.found(vault, batch.id).state is BatchState.DONE:

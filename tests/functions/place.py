@@ -4,7 +4,9 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
+import boto3  # pyright: ignore[reportMissingTypeStubs]
 import httpx
 
 from keeproom.aws.memory_store import Client, DynamoTable
@@ -20,6 +22,12 @@ from tests.http import InProcess
 from tests.letting_in import Door, Papers, Watch, application_of
 from tests.vaults import vault_on
 
+KEYS = {
+    "AWS_REGION": "eu-west-1",
+    "AWS_DEFAULT_REGION": "eu-west-1",
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+}
 EVERYTHING = {"read", "propose", "write", "forget"}
 
 
@@ -52,16 +60,28 @@ def cloud_in(folder: Path) -> Generator[Cloud]:
                 grants_table=tables[1],
                 environment={
                     "AWS_ENDPOINT_URL": endpoint,
-                    "AWS_REGION": "eu-west-1",
-                    "AWS_DEFAULT_REGION": "eu-west-1",
-                    "AWS_ACCESS_KEY_ID": "test",
-                    "AWS_SECRET_ACCESS_KEY": "test",
+                    **KEYS,
+                    "JOBS_QUEUE_URL": _queue(endpoint),
                     "VAULT_TABLE": tables[0],
                     "GRANTS_TABLE": tables[1],
                     "PUBLIC_URL": ADDRESS,
                     "OWNER_EMAILS": "Ana@example.com, ben@example.com",
                 },
             )
+
+
+def _queue(endpoint: str) -> str:
+    """Its URL."""
+    make = cast("Any", boto3.client)  # pyright: ignore[reportUnknownMemberType]
+    sqs = make(
+        "sqs",
+        endpoint_url=endpoint,
+        region_name=KEYS["AWS_REGION"],
+        aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
+    )
+    with closing(sqs):
+        return sqs.create_queue(QueueName="jobs")["QueueUrl"]
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from keeproom.vault import imports, listing
 from keeproom.vault.listing import Listed
 from keeproom.vault.model import OWNER, BatchState, ImportItem
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import INDEX, import_of, message_of, task_of
 from tests.dynamo import emulator
 from tests.functions.container import container
 from tests.functions.place import Cloud
@@ -34,7 +35,7 @@ def messages(*bodies: str) -> dict[str, Any]:
 
 def begun(vault: Vault, word: str, count: int = 5) -> str:
     items = [ImportItem(content=f"Ana has read {word} number {n}") for n in range(count)]
-    return imports.begin(vault, items, by=OWNER).id
+    return message_of(import_of(imports.begin(vault, items, by=OWNER).id))
 
 
 def contents(vault: Vault, word: str) -> list[str]:
@@ -51,8 +52,8 @@ def test_messages_that_come_twice_and_out_of_order_store_each_text_once(
         for event in (messages(second, first), messages(first), messages(second, second)):
             assert worker.invoke(event) == {"batchItemFailures": []}
 
-    for batch, word in ((first, "poems"), (second, "novels")):
-        assert imports.found(vault, batch).state is BatchState.DONE
+    for message, word in ((first, "poems"), (second, "novels")):
+        assert imports.found(vault, task_of(message).id).state is BatchState.DONE
         assert len(contents(vault, word)) == 5
 
 
@@ -74,7 +75,7 @@ def test_a_message_in_vain_is_named_alone_and_told_without_content(
     event = messages("a secret word")
 
     with container("worker", folder, {**cloud.environment, "VAULT_TABLE": table}) as worker:
-        assert worker.invoke(messages("")) == {"batchItemFailures": []}
+        assert worker.invoke(messages(message_of(INDEX))) == {"batchItemFailures": []}
         cast("Any", cloud.client).delete_table(TableName=table)
         told = worker.invoke(event, seconds=60)
         log = worker.log

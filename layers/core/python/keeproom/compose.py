@@ -1,6 +1,6 @@
 """The one place where adapters meet the product. Each place is imported only where it is used."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
+from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Invalid, Unusable
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
@@ -18,6 +19,7 @@ from keeproom.vault.jobs import catch_up
 from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
 from keeproom.vault.profiles import Profiles
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +42,15 @@ class Composed:
 def local(settings: Settings) -> Generator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
     from keeproom.local import memory_store
-    from keeproom.local.snapshots import FileSnapshots
+    from keeproom.local.blobs import FileBlobs
 
     home = settings.home
     _make_private(home)
     store, embedder = memory_store.open(home / "vault.db", clock=utc_now), embedder_of(settings)
     index = InProcessIndex.open(
-        embedder.model, embedder.dims, snapshots=FileSnapshots(home / "index.snapshot")
+        embedder.model,
+        embedder.dims,
+        snapshots=BlobSnapshots(FileBlobs(home), "index.snapshot"),
     )
     try:
         yield _composed(store, index, embedder, place=str(home))
@@ -103,9 +107,12 @@ def letting_in_cloud(settings: Settings) -> Authorization:
     return Authorization(grants=store, documents=documents_of(settings), issuer=issuer)
 
 
-def waker(settings: Settings) -> Callable[[], None]:
-    """Tells the worker on AWS that there is work. Without a queue it finds out by itself."""
-    return lambda: None
+def waker(settings: Settings) -> Wake:
+    """Tells the worker on AWS that there is work. Raises `Invalid` when the settings name no
+    queue."""
+    from keeproom.aws import queue
+
+    return queue.open(_needed(settings.jobs_queue_url, "JOBS_QUEUE_URL")).wake
 
 
 def documents_of(settings: Settings) -> Documents:

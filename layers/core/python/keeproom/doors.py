@@ -10,6 +10,7 @@ from keeproom import api, mcp
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.verify import authenticated
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 
 def application(
@@ -18,7 +19,7 @@ def application(
     *,
     owner: str,
     public_url: str = "",
-    wake: Callable[[], None] = lambda: None,
+    wake: Wake = lambda task: None,
     running: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> FastAPI:
     """`owner`, `public_url`, `wake`: as `api.build_app` takes them. `running`: entered when the

@@ -82,6 +82,9 @@ class Settings(BaseSettings):
         alias="GRANTS_TABLE",
         description="DynamoDB table of who has been let in, on AWS.",
     )
+    jobs_queue_url: str = Field(
+        "", alias="JOBS_QUEUE_URL", description="SQS queue that the worker listens to, on AWS."
+    )
     owner_emails: str = Field(
         "",
         alias="OWNER_EMAILS",

@@ -12,9 +12,11 @@ from keeproom import compose
 from keeproom.cli.terminal import app, say
 from keeproom.errors import Unavailable
 from keeproom.local.queue import Worker
+from keeproom.oauth import cleanup
 from keeproom.oauth.authorization import Authorization
-from keeproom.oauth.cleanup import clean_up
 from keeproom.settings import Settings, read_settings
+from keeproom.vault import retention
+from keeproom.vault.vault import Vault
 
 Port = Annotated[
     int | None,
@@ -61,7 +63,9 @@ def _serve(
     from keeproom import doors  # noqa: PLC0415
 
     worker = Worker(
-        composed.vault, prepare=composed.prepare, upkeep=lambda: clean_up(authorization)
+        composed.vault,
+        prepare=composed.prepare,
+        upkeep=lambda: _clean_up(composed.vault, authorization),
     )
     port = listener.getsockname()[1]
 
@@ -89,13 +93,19 @@ def _serve(
         return
 
 
+def _clean_up(vault: Vault, authorization: Authorization) -> None:
+    retention.clean_up(vault)
+    cleanup.clean_up(authorization, audit_before=retention.audit_kept_from(vault))
+
+
 def _welcome(port: int, composed: compose.Composed, *, agents: str) -> str:
     address = f"http://localhost:{port}"
     return "\n".join(
         (
             f"Your vault is open at {address} (data in {composed.place}). Ctrl-C closes it.",
             f"  Is it well?     curl {address}/health",
-            f"  Claude Code     claude mcp add --transport http keeproom {agents}",
+            f"  Claude Code     claude mcp add --transport http keeproom {agents}"
+            " && claude mcp login keeproom",
             f"  Codex           codex mcp add keeproom --url {agents}",
             "  Bring in what you have:  keeproom import FILE",
         )

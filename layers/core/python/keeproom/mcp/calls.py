@@ -8,6 +8,7 @@ from keeproom.oauth.model import Caller, Permission
 from keeproom.vault.model import Actor
 from keeproom.vault.text import MAX_SOURCE, cleaned_source, without_controls
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 LONGEST_NAME = 80  # characters of an app's name that memories carry
 PERSONAL = "personal"
@@ -32,7 +33,7 @@ class Served:
     there is work. `import_seconds`: how long an import may take within its call."""
 
     vaults: Callable[[str], Vault]
-    wake: Callable[[], None] = lambda: None
+    wake: Wake = lambda task: None
     import_seconds: float = 10.0
 
 
