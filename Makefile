@@ -46,12 +46,13 @@ RUNTIME := $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.serve)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check clients layers synth deploy deploy-local eval-recall eval-duplicates eval-languages bench docs lock clean stale
+.PHONY: help serve test check clients layers synth deploy deploy-local eval-recall eval-duplicates eval-languages bench bench-cold docs lock clean stale
 
 serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=folder)
 	@exec .venv/bin/keeproom serve --port $(PORT)
 
-test: .venv/.infra .venv-emulator/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
+test: .venv/.infra .venv-emulator/.ready infra/cli/node_modules/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
+	@for machine in aarch64 $$(uname -m); do .uv/bin/python scripts/layers.py "$$machine"; done
 	.venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 clients: .venv/.dev clients/node_modules/.all ## Drive real MCP clients (ARGS='codex claude')
@@ -74,7 +75,7 @@ deploy: infra/cli/node_modules/.ready ## Deploy to your AWS account (OWNER_EMAIL
 	$(CDK) deploy $(CHOSEN)
 
 deploy-local: .venv/.infra .venv-emulator/.ready infra/cli/node_modules/.ready ## Deploy the same into an emulator on this machine, use it, destroy it
-	.venv/bin/python -m pytest tests/e2e -s $(ARGS)
+	.venv/bin/python -m pytest tests/e2e -v $(ARGS)
 
 eval-recall: $(RUNTIME) ## How well recall finds (DATA=locomo10.json, JSON=1)
 	@[ -n "$(DATA)" ] || { echo "Name the LoCoMo file: make eval-recall DATA=locomo10.json"; exit 1; }
@@ -88,6 +89,9 @@ eval-languages: $(RUNTIME) ## Recall in other languages than English (JSON=1)
 
 bench: $(RUNTIME) ## Speed of recall, import and start (JSON=1)
 	.venv/bin/python evals/bench.py
+
+bench-cold: .venv/.dev .venv-emulator/.ready ## What our code adds to a cold start on AWS (JSON=1)
+	.venv/bin/python evals/cold.py
 
 docs: $(RUNTIME) ## Write the tables of tools, routes, settings and errors in docs/
 	.venv/bin/python scripts/reference.py

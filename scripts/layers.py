@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements/aws.lock"
 CORE = ROOT / "layers/core/python/keeproom"
 UV = ROOT / ".uv/bin/uv"
+LAYERS = ("deps", "core")
 RUNTIME = "3.13"  # of the functions; bytecode is for one version alone
 GLIBC = "manylinux_2_28"  # the runtime's system has 2.34
 PLACE = "/opt/python"  # where Lambda unpacks a layer's `python`
@@ -55,24 +56,37 @@ def main() -> None:
     if machine not in ("aarch64", "x86_64"):
         sys.exit(__doc__)
     out = ROOT / "build/layers" / machine
-    if stamp(out) != wanted(machine):
-        build(out, machine)
-        (out / "stamp").write_text(wanted(machine))
-    sizes = {layer: measured(out / layer) for layer in ("deps", "core")}
-    tell(sizes)
-    if "--docs" in sys.argv:
-        write_table(sizes)
+    made = [make(out, machine, name) for name in LAYERS]
+    if any(made) or "--docs" in sys.argv:
+        sizes = {name: measured(out / name) for name in LAYERS}
+        tell(sizes)
+        if "--docs" in sys.argv:
+            write_table(sizes)
 
 
-def stamp(out: Path) -> str:
-    return (out / "stamp").read_text() if (out / "stamp").exists() else ""
+def make(out: Path, machine: str, name: str) -> bool:
+    """Whether there was anything to do."""
+    stamp, wanted = out / f"{name}.stamp", hashed(machine, name)
+    if stamp.exists() and stamp.read_text() == wanted:
+        return False
+    python = out / name / "python"
+    shutil.rmtree(out / name, ignore_errors=True)
+    if name == "deps":
+        install(python, machine)
+        strip(python)
+    else:
+        shutil.copytree(CORE, python / "keeproom", ignore=shutil.ignore_patterns("__pycache__"))
+        describe(python)
+    compile_all(python)
+    stamp.write_text(wanted)
+    return True
 
 
-def wanted(machine: str) -> str:
-    """What the layers are made of, as one hash."""
-    sources = [LOCK, Path(__file__), ROOT / "pyproject.toml", *sorted(files(CORE))]
+def hashed(machine: str, name: str) -> str:
+    """What the layer is made of."""
+    sources = [LOCK] if name == "deps" else [ROOT / "pyproject.toml", *sorted(files(CORE))]
     digest = hashlib.sha256(f"{machine} {compiler()}".encode())
-    for path in sources:
+    for path in (Path(__file__), *sources):
         digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
@@ -81,17 +95,6 @@ def files(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             yield path
-
-
-def build(out: Path, machine: str) -> None:
-    shutil.rmtree(out, ignore_errors=True)
-    deps, core = out / "deps/python", out / "core/python"
-    install(deps, machine)
-    strip(deps)
-    shutil.copytree(CORE, core / "keeproom", ignore=shutil.ignore_patterns("__pycache__"))
-    describe(core)
-    for folder in (deps, core):
-        compile_all(folder)
 
 
 def install(target: Path, machine: str) -> None:

@@ -19,7 +19,7 @@ def node() -> Path:
 
 def missing() -> str:
     """What synthesis needs and this machine does not have."""
-    made = {".venv-infra/.ready": "make test", "build/layers/aarch64/stamp": "make layers"}
+    made = {".venv-infra/.ready": "make test", "build/layers/aarch64/core.stamp": "make layers"}
     return next((f"no {path}: {by}" for path, by in made.items() if not (ROOT / path).exists()), "")
 
 

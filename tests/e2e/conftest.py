@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bedrock import bedrock
 from tests.dynamo import emulator
 from tests.e2e.cloud import ACCOUNT, CDK, REGION, Cloud, cloud, for_this_machine
 from tests.functions.container import clean
@@ -31,6 +32,7 @@ def main_assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `cdk deploy` would send to AWS."""
     if lacking := missing():
         pytest.skip(lacking)
+    layers("aarch64")
     out = tmp_path_factory.mktemp("synth") / "cdk.out"
     subprocess.run(
         [node(), CDK, "synth", "--quiet", "--no-notices", "--output", out, "--build", "true",
@@ -45,7 +47,10 @@ def main_assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     if lacking := missing():
         pytest.skip(lacking)
-    with cloud(tmp_path_factory.mktemp("account")) as opened:
+    with (
+        bedrock() as models,
+        cloud(tmp_path_factory.mktemp("account"), models=models.url) as opened,
+    ):
         opened.cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}")
         yield opened
 

@@ -103,8 +103,9 @@ def test_an_agent_uses_the_vault(web: httpx.Client, token: str) -> None:
     agent = Agent(web, token)
 
     kept = agent.call("remember", content="Ana keeps bees on the roof")
-    (found,) = agent.call("recall", query="bees")["hits"]
-    assert found["id"] == kept["id"]
+    told = agent.call("recall", query="bees")
+    assert [found["id"] for found in told["hits"]] == [kept["id"]]
+    assert told["mode"] == "hybrid"
     agent.call("forget", id=kept["id"])
     assert agent.call("recall", query="bees")["hits"] == []
 

@@ -62,6 +62,8 @@ def cloud_in(folder: Path) -> Generator[Cloud]:
                     "AWS_ENDPOINT_URL": endpoint,
                     **KEYS,
                     "JOBS_QUEUE_URL": _queue(endpoint),
+                    "BLOBS_BUCKET": _bucket(endpoint),
+                    "EMBEDDING_MODEL": "none",
                     "VAULT_TABLE": tables[0],
                     "GRANTS_TABLE": tables[1],
                     "PUBLIC_URL": ADDRESS,
@@ -70,18 +72,27 @@ def cloud_in(folder: Path) -> Generator[Cloud]:
             )
 
 
-def _queue(endpoint: str) -> str:
-    """Its URL."""
+def _made(service: str, endpoint: str) -> Any:
     make = cast("Any", boto3.client)  # pyright: ignore[reportUnknownMemberType]
-    sqs = make(
-        "sqs",
+    return make(
+        service,
         endpoint_url=endpoint,
         region_name=KEYS["AWS_REGION"],
         aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
     )
-    with closing(sqs):
+
+
+def _queue(endpoint: str) -> str:
+    """Its URL."""
+    with closing(_made("sqs", endpoint)) as sqs:
         return sqs.create_queue(QueueName="jobs")["QueueUrl"]
+
+
+def _bucket(endpoint: str) -> str:
+    """Its name."""
+    with closing(_made("s3", endpoint)) as s3:
+        return emulator.new_bucket(s3)
 
 
 @contextmanager

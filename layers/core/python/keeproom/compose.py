@@ -59,14 +59,27 @@ def local(settings: Settings) -> Generator[Composed]:
 
 
 def cloud(settings: Settings) -> Composed:
-    """The vault in the settings' table. It is not closed: a container does not end, it is gone.
-    Raises `Invalid` when the settings name none."""
-    from keeproom.aws import memory_store
+    """The vault in the settings' table, bucket and model. It is not closed: a container does not
+    end, it is gone. Raises `Invalid` when the settings name no table or bucket, or a model that is
+    not known, and `Unavailable`."""
+    from keeproom.aws import blobs, memory_store
 
     table = _needed(settings.vault_table, "VAULT_TABLE")
-    embedder = NoEmbedder()
-    index = InProcessIndex(embedder.model, embedder.dims)
+    embedder = cloud_embedder_of(settings)
+    kept = BlobSnapshots(
+        blobs.open(_needed(settings.blobs_bucket, "BLOBS_BUCKET")), "index.snapshot"
+    )
+    index = InProcessIndex.open(embedder.model, embedder.dims, snapshots=kept)
     return _composed(memory_store.open(table, clock=utc_now), index, embedder, place=table)
+
+
+def cloud_embedder_of(settings: Settings) -> Embedder:
+    """Raises `Invalid` for a model that is not known. Asks nobody."""
+    if settings.embedding_model == "none":
+        return NoEmbedder()
+    from keeproom.aws import embedder
+
+    return embedder.open(settings.embedding_model)
 
 
 def _composed(
