@@ -10,9 +10,9 @@ from keeproom.vault.admit import admitted_or_refused, refuse_secrets
 from keeproom.vault.change import Change, Look
 from keeproom.vault.forget import let_go
 from keeproom.vault.import_group import advanced, work
-from keeproom.vault.jobs import settle_removed
 from keeproom.vault.model import Actor, Batch, BatchState, ImportItem
 from keeproom.vault.receipts import Request
+from keeproom.vault.settle import commit
 from keeproom.vault.text import cleaned_source
 from keeproom.vault.vault import Vault, decided
 
@@ -185,8 +185,7 @@ def _undo_chunk(vault: Vault, batch_id: str, by: Actor) -> Batch:
         audit=vault.audit("undo_import", batch_id, by=by, touched=touched), removed=gone, batch=now,
         batch_was=was, claims=tuple(let_go(memory) for memory in gone), hidden=hidden,
     )  # fmt: skip
-    vault.memories.commit(change, seen=look)
-    settle_removed(vault, gone)
+    commit(vault, change, seen=look)
     return now
 
 

@@ -46,12 +46,13 @@ def position(shelf: Shelf) -> Position:
     return found
 
 
-def changes(shelf: Shelf, since: Position) -> tuple[Position, frozenset[str]] | None:
-    """Gates first, then exactly the entries they promise. An entry that cannot be seen yet is
-    waited for a little, then searched in the whole audit (a clock may have been set back), then
-    left for the next time. So is what was seen just now for the first time: its entry may be
-    visible before its memories are, so it is told twice."""
-    gates = read_gates(shelf)
+def changes(
+    shelf: Shelf, since: Position, *, gates: Sequence[Gate]
+) -> tuple[Position, frozenset[str]] | None:
+    """`gates`: read just now. Gates first, then exactly the entries they promise. An entry that
+    cannot be seen yet is waited for a little, then searched in the whole audit (a clock may have
+    been set back), then left for the next time. So is what was seen just now for the first time:
+    its entry may be visible before its memories are, so it is told twice."""
     now = _position(gates)
     settled = _settled(shelf, now)
     if not _reaches(gates, now, since):

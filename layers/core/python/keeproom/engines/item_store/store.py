@@ -1,14 +1,24 @@
 """The memory store on any table."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 
 from keeproom.clock import Clock
 from keeproom.engines.item_store import deciding, history, imports, layout, memories, queue
 from keeproom.engines.item_store.listing import each, paged
-from keeproom.engines.item_store.shelf import Shelf, create, generation_of, read_head, read_under
+from keeproom.engines.item_store.shelf import (
+    Shelf,
+    create,
+    generation_of,
+    read_gates,
+    read_head,
+    read_under,
+)
 from keeproom.engines.item_store.table import Table
-from keeproom.vault.change import Change, Look
+from keeproom.errors import Unavailable
+from keeproom.vault.change import Change, Look, Place
 from keeproom.vault.model import (
     AuditEntry,
     Batch,
@@ -60,6 +70,7 @@ class ItemMemoryStore:
         batch: str = "",
         receipt: str = "",
         tally: str = "",
+        embeddings: Iterable[str] = (),
     ) -> Look:
         return deciding.look(
             self._shelf,
@@ -68,10 +79,11 @@ class ItemMemoryStore:
             batch=batch,
             receipt=receipt,
             tally=tally,
+            embeddings=embeddings,
         )
 
-    def commit(self, change: Change, *, seen: Look) -> None:
-        deciding.commit(self._shelf, change, seen=seen)
+    def commit(self, change: Change, *, seen: Look) -> Place:
+        return deciding.commit(self._shelf, change, seen=seen)
 
     # ---- reading memories
 
@@ -96,6 +108,11 @@ class ItemMemoryStore:
     def embeddings(self, ids: Sequence[str]) -> Mapping[str, Embedding]:
         return memories.embeddings(self._shelf, ids)
 
+    def whole(
+        self, ids: Sequence[str], *, hidden: bool = False
+    ) -> Mapping[str, tuple[Memory, Embedding | None]]:
+        return memories.whole(self._shelf, ids, hidden=hidden)
+
     def keep_embedding(self, embedding: Embedding, *, revision: int) -> bool:
         return memories.keep_embedding(self._shelf, embedding, revision=revision)
 
@@ -105,7 +122,22 @@ class ItemMemoryStore:
         return history.position(self._shelf)
 
     def changes(self, since: Position) -> tuple[Position, frozenset[str]] | None:
-        return history.changes(self._shelf, since)
+        return history.changes(self._shelf, since, gates=read_gates(self._shelf))
+
+    def news(
+        self, since: Position, *, finished: Sequence[Job] = ()
+    ) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
+        def beside() -> Settings:
+            return self._table.both(self.settings, partial(self._off_the_queue, finished))[0]
+
+        gates, settings = self._table.both(
+            partial(read_gates, self._shelf), beside if finished else self.settings
+        )
+        return settings, history.changes(self._shelf, since, gates=gates)
+
+    def _off_the_queue(self, finished: Sequence[Job]) -> None:
+        with suppress(Unavailable):
+            queue.finish(self._shelf, finished)
 
     def audit(self, *, cursor: str = "", limit: int = 50) -> Page[AuditEntry]:
         return history.audit(self._shelf, cursor=cursor, limit=limit)
