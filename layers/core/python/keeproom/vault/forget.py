@@ -63,7 +63,7 @@ def _counted(vault: Vault, look: Look, memory_id: str, by: Actor, key: str) -> T
     counted = once_more(vault, look, key, limit=limit)
     if counted is None:
         refused = Change(audit=vault.audit("refuse_forget", memory_id, by=by))
-        vault.memories.commit(refused, seen=look)
+        commit(vault, refused, seen=look)
         raise LimitReached(
             f"The owner lets an app forget at most {limit} memories an hour. Tell the owner which "
             "others should go."

@@ -73,7 +73,7 @@ def _sourced(item: ImportItem, source: str) -> ImportItem:
 def _receive(vault: Vault, batch: Batch, by: Actor) -> None:
     look = vault.memories.look()
     change = Change(audit=vault.audit("receive_import", batch.id, by=by), batch=batch)
-    vault.memories.commit(change, seen=look)
+    commit(vault, change, seen=look)
 
 
 def _ready(vault: Vault, batch_id: str, by: Actor, asked: Request) -> Batch:
@@ -90,7 +90,7 @@ def _ready(vault: Vault, batch_id: str, by: Actor, asked: Request) -> Batch:
         audit=vault.audit("begin_import", batch_id, by=by), batch=now, batch_was=was,
         receipt=receipts.receipt(vault, asked, result=batch_id),
     )  # fmt: skip
-    vault.memories.commit(change, seen=look)
+    commit(vault, change, seen=look)
     return now
 
 
@@ -132,7 +132,7 @@ def cancel(vault: Vault, batch_id: str, *, by: Actor) -> Batch:
         change = Change(
             audit=vault.audit("cancel_import", batch_id, by=by), batch=now, batch_was=was
         )
-        vault.memories.commit(change, seen=look)
+        commit(vault, change, seen=look)
         return now
 
     batch = decided(vault, decide)
@@ -161,7 +161,7 @@ def _intend(vault: Vault, batch_id: str, by: Actor) -> Batch:
         audit=vault.audit("undo_import", batch_id, by=by), batch=now, batch_was=was,
         hidden=(*look.head.hidden, batch_id),
     )  # fmt: skip
-    vault.memories.commit(change, seen=look)
+    commit(vault, change, seen=look)
     return now
 
 

@@ -23,7 +23,8 @@ def commit(vault: Vault, change: Change, *, seen: Look) -> None:
     with vault.underway.writing(touched) as alone:
         place = vault.memories.commit(change, seen=seen)
         try:
-            if not (alone and len(whole) == len(written) and _along(vault, change, place, known)):
+            direct = alone and len(whole) == len(written)
+            if not (direct and _along(vault, change, place, known)) and touched:
                 catch_up(vault)
                 whole = _with_embedding(vault, written)
         except Unavailable:

@@ -127,13 +127,14 @@ class ItemMemoryStore:
     def news(
         self, since: Position, *, finished: Sequence[Job] = ()
     ) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
-        def beside() -> Settings:
-            return self._table.both(self.settings, partial(self._off_the_queue, finished))[0]
-
-        gates, settings = self._table.both(
-            partial(read_gates, self._shelf), beside if finished else self.settings
+        """All readings at once; the queue is left alone when nothing is finished."""
+        both, shelf = self._table.both, self._shelf
+        entries = partial(both, self.settings, partial(history.newest, shelf))
+        done = partial(both, entries, partial(self._off_the_queue, finished))
+        gates, (settings, newest) = both(
+            partial(read_gates, shelf), (lambda: done()[0]) if finished else entries
         )
-        return settings, history.changes(self._shelf, since, gates=gates)
+        return settings, history.changes(shelf, since, gates=gates, newest=newest)
 
     def _off_the_queue(self, finished: Sequence[Job]) -> None:
         with suppress(Unavailable):
