@@ -8,7 +8,7 @@ import pytest
 
 from keeproom.aws.client import client
 from keeproom.aws.embedder import BedrockEmbedder
-from keeproom.clock import Clock, utc_now
+from keeproom.clock import Clock, tries, utc_now
 from keeproom.engines.bedrock_models import bedrock_model
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import Table
@@ -115,7 +115,7 @@ def test_a_measure_that_ran_out_of_time_or_into_a_storm_goes_on_where_it_was(
     assert not here.is_measured()
     cloud.faults, before = [WELL], set(list(dict.fromkeys(cloud.texts))[: told[-1]])
     asked = len(cloud.texts)
-    for _ in range(TEXTS):
+    for _ in tries(60.0):
         try:
             measured = here.measure(seconds=300)
             break
@@ -140,7 +140,7 @@ def test_what_is_written_while_the_model_is_away_is_embedded_afterwards(
     assert (found.mode, len(found.hits)) == (RecallMode.KEYWORD_ONLY, 1)
     assert jobs.lag(vault) == 1
     cloud.faults = [WELL]
-    for _ in vault.tries():
+    for _ in tries(60.0):
         jobs.embed_lacking(vault)
         found = recall(vault, Query(text="green tea"))
         if found.mode is RecallMode.HYBRID and store.embeddings([told.memory.id]):
