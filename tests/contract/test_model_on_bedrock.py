@@ -44,7 +44,7 @@ def table(sqlite: Table) -> Table:
 def embedder(request: pytest.FixtureRequest, cloud: Bedrock) -> Iterator[BedrockEmbedder]:
     runtime = client("bedrock-runtime", endpoint=cloud.url)
     with closing(
-        BedrockEmbedder(runtime, bedrock_model(request.param), deadline=0.5, query_deadline=0.5)
+        BedrockEmbedder(runtime, bedrock_model(request.param), deadline=3.0, query_deadline=3.0)
     ) as made:
         yield made
 
