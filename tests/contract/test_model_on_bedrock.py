@@ -40,12 +40,28 @@ def table(sqlite: Table) -> Table:
     return sqlite
 
 
+def opened(cloud: Bedrock, model: str, *, patience: float = 3.0) -> closing[BedrockEmbedder]:
+    runtime = client("bedrock-runtime", endpoint=cloud.url)
+    known = bedrock_model(model)
+    return closing(BedrockEmbedder(runtime, known, deadline=patience, query_deadline=patience))
+
+
 @pytest.fixture(params=[TITAN, COHERE])
 def embedder(request: pytest.FixtureRequest, cloud: Bedrock) -> Iterator[BedrockEmbedder]:
-    runtime = client("bedrock-runtime", endpoint=cloud.url)
-    with closing(
-        BedrockEmbedder(runtime, bedrock_model(request.param), deadline=3.0, query_deadline=3.0)
-    ) as made:
+    with opened(cloud, request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def titan(cloud: Bedrock) -> Iterator[BedrockEmbedder]:
+    with opened(cloud, TITAN) as made:
+        yield made
+
+
+@pytest.fixture
+def hasty(cloud: Bedrock) -> Iterator[BedrockEmbedder]:
+    """Gives up soon."""
+    with opened(cloud, TITAN, patience=0.3) as made:
         yield made
 
 
@@ -97,7 +113,7 @@ def test_a_process_hears_within_a_minute_that_another_has_measured(
 
 
 def test_a_measure_that_ran_out_of_time_or_into_a_storm_goes_on_where_it_was(
-    store: ItemMemoryStore, embedder: BedrockEmbedder, cloud: Bedrock
+    store: ItemMemoryStore, titan: BedrockEmbedder, cloud: Bedrock
 ) -> None:
     now, told = [utc_now()], list[int]()
 
@@ -105,7 +121,7 @@ def test_a_measure_that_ran_out_of_time_or_into_a_storm_goes_on_where_it_was(
         told.append(done)
         now[0] += timedelta(seconds=10)
 
-    here = profiles(store, embedder, clock=lambda: now[0])
+    here = profiles(store, titan, clock=lambda: now[0])
     with pytest.raises(Unavailable, match="Go on later"):
         here.measure(seconds=15, told=later)
     assert told[-1] < TEXTS
@@ -129,10 +145,10 @@ def test_a_measure_that_ran_out_of_time_or_into_a_storm_goes_on_where_it_was(
 
 @pytest.mark.parametrize("fault", [THROTTLED, DENIED], ids=["throttled", "denied"])
 def test_what_is_written_while_the_model_is_away_is_embedded_afterwards(
-    store: ItemMemoryStore, embedder: BedrockEmbedder, cloud: Bedrock, fault: Fault
+    store: ItemMemoryStore, hasty: BedrockEmbedder, cloud: Bedrock, fault: Fault
 ) -> None:
     cloud.faults = [fault]
-    vault = vault_with(store, embedder)
+    vault = vault_with(store, hasty)
     told = remember(vault, ImportItem(content="Anna drinks green tea."), by=OWNER)
 
     assert isinstance(told.outcome, Stored)
