@@ -60,7 +60,8 @@ class Worker:
             self._try("work off the index queue", self._index)
             if monotonic() - self._kept_up > UPKEEP_EVERY:
                 self._kept_up = monotonic()
-                self._try("remove what has expired", self._upkeep)
+                self._try("remove what has expired", self._vault.memories.drop_expired)
+                self._try("keep up", self._upkeep)
 
     def _left_behind(self) -> None:
         """By a process that was stopped."""

@@ -192,6 +192,9 @@ class ItemMemoryStore:
         pk, read = generation_of(self._shelf), each(layout.guide)
         return paged(self._shelf, pk, "G#", read=read, cursor=cursor, limit=limit, newest=True)
 
+    def drop_expired(self) -> int:
+        return queue.drop_expired(self._shelf)
+
     def profile(self, model: str) -> Profile | None:
         key = layout.profile_key(self._shelf.vault, model)
         found = self._table.get([key])
