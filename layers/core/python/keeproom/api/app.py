@@ -8,6 +8,7 @@ from fastapi import Depends, FastAPI
 from keeproom.api import (
     approval,
     audit,
+    cleanup,
     connect,
     exclusions,
     grants,
@@ -42,6 +43,7 @@ ROUTERS = tuple(
         settings,
         exclusions,
         audit,
+        cleanup,
         public,
         connect,
     )

@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 
 from keeproom.api.schemas import Id, Text
 from keeproom.errors import Invalid, NotFound
+from keeproom.oauth.authorization import Authorization
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import Wake
 
@@ -47,6 +48,13 @@ async def opened(
     if names - {PERSONAL}:
         raise NotFound("There is no vault of this name.", param="vault")
     return behind.vault
+
+
+async def _letting_in(request: Request) -> Authorization | None:
+    return cast("Authorization | None", request.app.state.authorization)
+
+
+LettingIn = Annotated[Authorization | None, Depends(_letting_in)]  # None: no app is let in
 
 
 async def only_known_parameters(request: Request) -> None:

@@ -11,14 +11,14 @@ from keeproom.vault.vault import Vault
 from keeproom.vault.work import STEP, Task, index_step, work
 
 TICK = 5.0  # seconds between looks at the queue when nobody asks
-UPKEEP_EVERY = 3600.0  # seconds
+UPKEEP_EVERY = 86_400.0  # seconds
 SNAPSHOT_EVERY = 60.0  # seconds; what a forget removed leaves the snapshot by then
 _log = logging.getLogger(__name__)
 
 
 class Worker:
     """Works off imports, the index queue and missing embeddings, and keeps the snapshot of the
-    index fresh. `prepare` is run first, once; `upkeep` then and every hour. Whatever fails is tried
+    index fresh. `prepare` is run first, once; `upkeep` then and every day. Whatever fails is tried
     again at the next tick: what is to be done lies in the store."""
 
     def __init__(
@@ -60,8 +60,7 @@ class Worker:
             self._try("work off the index queue", self._index)
             if monotonic() - self._kept_up > UPKEEP_EVERY:
                 self._kept_up = monotonic()
-                self._try("remove what has expired", self._vault.memories.drop_expired)
-                self._try("keep up", self._upkeep)
+                self._try("remove what has expired", self._upkeep)
 
     def _left_behind(self) -> None:
         """By a process that was stopped."""

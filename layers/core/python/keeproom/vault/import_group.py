@@ -117,7 +117,10 @@ def _commit(vault: Vault, batch: Batch, texts: Sequence[_Text], *, embedded: boo
     memories = list(group.stored.values())
     change = Change(
         audit=vault.audit(
-            "import", was.id, by=Actor(was.actor), touched=tuple(one.id for one in memories)
+            "import",
+            was.id,
+            by=Actor(was.actor, grant=was.grant),
+            touched=tuple(one.id for one in memories),
         ),
         put=tuple(Put(memory=memory) for memory in memories),
         claims=tuple(

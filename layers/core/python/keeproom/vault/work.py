@@ -1,6 +1,7 @@
 """Work that nobody waits for: told of by a small message, done in steps that lie in the store."""
 
 import json
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,6 +11,8 @@ from keeproom.errors import Invalid, NotFound
 from keeproom.vault import imports, jobs
 from keeproom.vault.model import Actor, BatchState
 from keeproom.vault.vault import Vault
+
+_log = logging.getLogger(__name__)
 
 STEP = 1.0  # seconds of an import between two looks at the time
 
@@ -59,10 +62,31 @@ def work(vault: Vault, task: Task, *, seconds: float, again: Wake) -> None:
     number of workers may do so, twice, at once and in any order; a crash loses the step in hand,
     which is done anew. A batch that is not there any more is done. Raises `Unavailable`."""
     until = vault.clock() + timedelta(seconds=seconds)
-    while _step(vault, task, most=min(STEP, seconds)):
-        if vault.clock() >= until:
-            again(task)
+    while vault.clock() < until:
+        if not _step(vault, task, most=min(STEP, seconds)):
             return
+    again(task)
+
+
+def left_over(vault: Vault, left: Callable[[], float]) -> bool:
+    """Go on with what nobody was told of: undos and imports of a process that is gone, then the
+    index, as long as `left` says that there are seconds. Whether all is done. Raises
+    `Unavailable`."""
+    while left() > 0:
+        if not imports.resume(vault, seconds=min(STEP, left())):
+            break
+    while left() > 0:
+        if not index_step(vault):
+            return True
+    return False
+
+
+def tell_lag(vault: Vault) -> None:
+    """Log how many memories wait for their index entry."""
+    waiting = jobs.lag(vault)
+    _log.info(
+        "waiting for the index: %d", waiting, extra={"event": "index_lag", "waiting": waiting}
+    )
 
 
 def _step(vault: Vault, task: Task, *, most: float) -> bool:
