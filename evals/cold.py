@@ -2,7 +2,7 @@
 
 The CPU time from a fresh interpreter to the first answered recall, over that of importing the same
 packages of others and making the same clients, in turns. Services are emulated; waiting for them
-takes no CPU time. Run `python evals/cold.py`; `JSON=1` adds the numbers as a last line of JSON.
+takes no CPU time. Run `python -m evals.cold`; `JSON=1` adds the numbers as a last line of JSON.
 """
 
 import json
@@ -16,18 +16,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
-from report import Section, Table, publish
+
+from evals.report import Section, Table, publish
+from keeproom.aws.memory_store import DynamoTable
+from keeproom.vault.model import OWNER, ImportItem
+from keeproom.vault.remember import remember
+from tests.functions.gateway import ADDRESS, event
+from tests.functions.place import Cloud, cloud_in, door_of
+from tests.letting_in import signed_in
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from keeproom.aws.memory_store import DynamoTable  # noqa: E402
-from keeproom.vault.model import OWNER, ImportItem  # noqa: E402
-from keeproom.vault.remember import remember  # noqa: E402
-from tests.functions.gateway import ADDRESS, event  # noqa: E402
-from tests.functions.place import Cloud, cloud_in, door_of  # noqa: E402
-from tests.letting_in import signed_in  # noqa: E402
-
 HANDLER = ROOT / "functions/api/handler.py"
 START = Path(__file__).with_name("cold_start.py")
 MEMORIES = 20
