@@ -7,13 +7,11 @@ from pathlib import Path
 
 from keeproom.clock import utc_now
 from keeproom.engines.documents import FiledDocuments, WebDocuments
-from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
-from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Invalid, Unusable
-from keeproom.local import grant_store, memory_store
+from keeproom.local import grant_store, memory_store, search_index
 from keeproom.local.blobs import FileBlobs
 from keeproom.local.embedder import BundledEmbedder
 from keeproom.oauth.authorization import Authorization
@@ -53,10 +51,8 @@ def local(settings: Settings) -> Generator[Composed]:
     )
     vault = Vault(
         memories=store,
-        index=InProcessIndex.open(
-            embedder.model,
-            embedder.dims,
-            snapshots=BlobSnapshots(FileBlobs(home), "index.snapshot"),
+        index=search_index.open(
+            FileBlobs(home), "index.snapshot", model=embedder.model, dims=embedder.dims
         ),
         embedder=embedder,
         scorer=scorer,

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from keeproom.clock import Clock
-from keeproom.engines.item_store import deciding, history, imports, layout, memories, queue
+from keeproom.engines.item_store import (
+    deciding,
+    history,
+    imports,
+    layout,
+    memories,
+    published,
+    queue,
+)
 from keeproom.engines.item_store.listing import each, paged
 from keeproom.engines.item_store.shelf import Shelf, create, generation_of, read_head, read_under
 from keeproom.engines.item_store.table import Table
@@ -26,6 +34,7 @@ from keeproom.vault.model import (
     Settings,
     Status,
 )
+from keeproom.vault.published import Published, Rebuild
 
 
 class ItemMemoryStore:
@@ -127,8 +136,25 @@ class ItemMemoryStore:
     def take(self, job: Job, *, until: datetime) -> Job | None:
         return queue.take(self._shelf, job, until=until)
 
+    def queue(self, jobs: Sequence[Job]) -> None:
+        queue.put(self._shelf, jobs)
+
     def finish(self, jobs: Sequence[Job]) -> None:
         queue.finish(self._shelf, jobs)
+
+    # ---- the shared index
+
+    def published(self, ids: Sequence[str]) -> Mapping[str, Published]:
+        return published.published(self._shelf, ids)
+
+    def keep_published(self, rows: Sequence[Published]) -> frozenset[str]:
+        return published.keep_published(self._shelf, rows)
+
+    def rebuild(self, index: str) -> Rebuild | None:
+        return published.rebuild(self._shelf, index)
+
+    def keep_rebuild(self, rebuild: Rebuild) -> bool:
+        return published.keep_rebuild(self._shelf, rebuild)
 
     # ---- what was brought in
 
