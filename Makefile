@@ -79,7 +79,7 @@ lock: .uv/.ready ## Resolve the locks again (UPGRADE=1: to the newest versions)
 	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.lock
 
 clean: ## Remove what was installed and cached here; memories stay
-	rm -rf .venv .venv-clients .venv-emulator clients/node_modules .uv .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-clients .venv-emulator clients/node_modules .uv .search-engine .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## List the targets

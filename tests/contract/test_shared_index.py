@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from keeproom.engines.item_store.table import Table
-from keeproom.engines.memory_index import InProcessIndex
-from keeproom.engines.opensearch.index import CollectionIndex
 from keeproom.errors import Unavailable
 from keeproom.vault import forget as forgetting
 from keeproom.vault import imports, jobs, rebuild, review
@@ -20,25 +18,9 @@ from tests.contract.hands import AGENT, Hand, bring, forget, hand_on, reword, sa
 from tests.contract.tables import Crash
 from tests.embedders import WordEmbedder
 from tests.search_engine.paper import PaperIndex
+from tests.search_engine.places import Watch, asking
 
 LATER = timedelta(minutes=10)
-
-
-@dataclass
-class Watch:
-    """A clock that goes on by a millisecond whenever it is read, and as far as one likes."""
-
-    now: datetime = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        self.now += timedelta(milliseconds=1)
-        return self.now
-
-    def seconds(self) -> float:
-        return self.now.timestamp()
-
-    def wait(self, time: timedelta) -> None:
-        self.now += time
 
 
 @dataclass
@@ -62,12 +44,7 @@ class Place:
             auto=auto and not self.name,
             clock=self.watch,
             embedder=self.embedder,
-            index=lambda store: CollectionIndex(
-                InProcessIndex(self.embedder.model, self.embedder.dims),
-                self.shared,
-                backlog=lambda: rebuild.backlog(store, self.shared.name, clock=self.watch),
-                seconds=self.watch.seconds,
-            ),
+            index=lambda store: asking(self.shared, store, self.embedder, self.watch),
         )
         self.name = hand.name
         return hand
@@ -329,7 +306,7 @@ def test_ghosts_and_doubles_cost_nothing(place: Place, hand: Hand) -> None:
 
 def all_steps(place: Place, hand: Hand) -> int:
     worked = 0
-    for _ in range(20):
+    for _ in range(4):
         worked += rebuild.reindex(hand.vault, until=place.watch.now + LATER)
         place.watch.wait(LATER)
     return worked
@@ -345,16 +322,15 @@ def test_an_empty_vault_is_complete_without_a_call(place: Place) -> None:
 def test_until_it_is_complete_the_process_answers_by_itself(place: Place, table: Table) -> None:
     before = hand_on(table, clock=place.watch, embedder=place.embedder)
     place.name = before.name
-    for number in range(120):
-        say(before, f"Apple tree number{number}")
+    bring(before, *(f"Apple tree number{number}" for number in range(52)))
     hand = place.hand()
     place.watch.wait(LATER)
     told = ask(hand, "apple number7")
     assert (place.shared.touched, told.stand_in) == (0, False)
     assert told.hits[0].memory.content == "Apple tree number7"
-    assert all_steps(place, hand) >= 120
-    assert len(place.texts(hand)) == 120
-    assert rebuild.progress(hand.vault).done == 120
+    assert all_steps(place, hand) >= 52
+    assert len(place.texts(hand)) == 52
+    assert rebuild.progress(hand.vault).done == 52
     touched = place.shared.touched
     assert found(hand, "apple number7")[0] == "Apple tree number7"
     assert place.shared.touched == touched + 1
@@ -363,14 +339,13 @@ def test_until_it_is_complete_the_process_answers_by_itself(place: Place, table:
 def test_a_rebuild_shows_its_progress_and_never_makes_recall_worse(
     place: Place, hand: Hand
 ) -> None:
-    for number in range(60):
-        say(hand, f"Apple tree number{number}")
+    bring(hand, *(f"Apple tree number{number}" for number in range(52)))
     place.watch.wait(LATER)
     ((generation, row), *_) = place.shared.holds.values()
     place.shared.add([row], generation="gen_before_the_restore")
     place.shared.add([row], generation=generation)
     began = rebuild.begin(hand.vault, reembed=False)
-    assert (began.running, began.done, began.total) == (True, 0, 60)
+    assert (began.running, began.done, began.total) == (True, 0, 52)
     best = found(hand, "apple number7")
     seen: list[int] = []
     while rebuild.progress(hand.vault).running:
@@ -378,8 +353,8 @@ def test_a_rebuild_shows_its_progress_and_never_makes_recall_worse(
         seen.append(rebuild.progress(hand.vault).done)
         assert found(hand, "apple number7") == best
         place.watch.wait(timedelta(seconds=40))
-    assert seen[:2] == [50, 60]
-    assert len(place.texts(hand)) == 60
+    assert seen[:2] == [50, 52]
+    assert len(place.texts(hand)) == 52
     assert place.shared.tidied == 1
 
 

@@ -54,7 +54,12 @@ def serving(node: str, *, port: int = 0) -> Generator[Steered]:
     """A collection of its own behaviour over that node."""
     port = port or free_port()
     config = uvicorn.Config(
-        application(node), host="127.0.0.1", port=port, log_level="warning", lifespan="on"
+        application(node),
+        host="127.0.0.1",
+        port=port,
+        log_level="critical",
+        lifespan="on",
+        timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

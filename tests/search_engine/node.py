@@ -22,8 +22,8 @@ PATIENCE = 120.0  # seconds until it must answer; it takes 8
 
 def missing() -> str:
     """What this machine lacks to run it, in words; empty when nothing."""
-    if shutil.which("java") is None:
-        return "no Java: install openjdk-17-jdk-headless"
+    if shutil.which("javac") is None:  # what runs Node.java
+        return "no Java compiler: install a JDK, 17 or newer"
     if not _jars().is_dir() and shutil.which("mvn") is None:
         return "no Maven: install maven"
     return ""

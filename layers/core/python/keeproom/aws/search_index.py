@@ -45,7 +45,8 @@ def open(
     the collection. Raises `Invalid` for a plain or a foreign address."""
     if instead and not is_loopback(instead):
         raise Invalid("Only this machine may stand in for the collection.", param="instead")
-    shared = Collection(signed(instead or endpoint), vault=vault, model=model, dims=dims)
+    send = signed(instead or endpoint, region=region_of(endpoint))
+    shared = Collection(send, vault=vault, model=model, dims=dims)
     here = InProcessIndex.open(model, dims, snapshots=BlobSnapshots(blobs, name))
     return CollectionIndex(here, shared, backlog=lambda: backlog(shared.name))
 
@@ -57,6 +58,7 @@ def is_loopback(url: str) -> bool:
 def signed(
     endpoint: str,
     *,
+    region: str = "",
     session: Any = None,  # noqa: ANN401  boto3 has no types
     connect: float = CONNECT,
     read: float = READ,
@@ -68,8 +70,8 @@ def signed(
     if parts.scheme != "https" and not is_loopback(endpoint):
         raise Invalid("The collection's address must begin with https.", param="endpoint")
     session = session or boto3.Session()
-    region = _region(parts.hostname or "") or cast("str | None", session.region_name)
-    if not region:
+    place = region or region_of(endpoint) or cast("str | None", session.region_name)
+    if not place:
         raise Invalid("Set AWS_REGION: the collection's address names none.", param="endpoint")
     http = URLLib3Session(timeout=(connect, read), max_pool_connections=16)
     base = f"{parts.scheme}://{parts.netloc}"
@@ -79,7 +81,7 @@ def signed(
         credentials = session.get_credentials()
         if credentials is None:
             raise Unavailable("There are no credentials for the search service.")
-        signer = cast("Any", SigV4Auth(credentials.get_frozen_credentials(), "aoss", region))
+        signer = cast("Any", SigV4Auth(credentials.get_frozen_credentials(), "aoss", place))
         signer.add_auth(request)
         return _answered(http, request, again=repeatable)
 
@@ -108,10 +110,9 @@ def _answered(http: URLLib3Session, request: AWSRequest, *, again: bool) -> Answ
         raise Unavailable(_LATE) from error
 
 
-def _region(host: str) -> str:
-    """`<id>.aoss.<region>.on.aws` or `<id>.<region>.aoss.amazonaws.com`."""
-    parts = host.split(".")
-    match parts:
+def region_of(endpoint: str) -> str:
+    """`<id>.aoss.<region>.on.aws` or `<id>.<region>.aoss.amazonaws.com`; else empty."""
+    match (urlsplit(endpoint).hostname or "").split("."):
         case [_, "aoss", region, "on", "aws"] | [_, region, "aoss", "amazonaws", "com"]:
             return region
         case _:
