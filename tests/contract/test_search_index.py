@@ -23,6 +23,7 @@ from keeproom.vault.model import Embedding, ImportItem, MemoryType, Status
 from keeproom.vault.ports import Bm25, Indexed, Sought, Where
 from keeproom.vault.recall import Query, Recalled, RecallMode, recall
 from keeproom.vault.remember import remember
+from keeproom.vault.work import index_step
 from tests.contract.hands import AGENT, Hand, bring, forget, hand_on, reword, say
 from tests.embedders import WordEmbedder
 from tests.search_engine.collection import Steered, session
@@ -67,7 +68,7 @@ def cloud_on(
         index=lambda store: asking(shared, store, embedder, watch),
     )  # fmt: skip
     while rebuild.progress(hand.vault).finished_at is None:
-        rebuild.reindex(hand.vault, until=watch.now + LATER)
+        index_step(hand.vault)
         watch.wait(LATER)
         steered.show()
     return Cloud(hand=hand, steered=steered, shared=shared, watch=watch)
@@ -376,7 +377,7 @@ def test_a_rebuild_in_another_index_leaves_none_of_the_old_one(
     other = another(cloud, shelf, shared)
     assert found(other, "who plays violin") == ["Anna plays the violin"]
     for _ in range(4):
-        rebuild.reindex(other.vault, until=watch.now + LATER)
+        index_step(other.vault)
         watch.wait(LATER)
         collection.show()
     send = collection.send()

@@ -74,6 +74,23 @@ class Settings(BaseSettings):
         "machine without a way out. For loopback addresses only.",
     )
 
+    vault_table: str = Field(
+        "", alias="VAULT_TABLE", description="DynamoDB table of the vault, on AWS."
+    )
+    grants_table: str = Field(
+        "",
+        alias="GRANTS_TABLE",
+        description="DynamoDB table of who has been let in, on AWS.",
+    )
+    jobs_queue_url: str = Field(
+        "", alias="JOBS_QUEUE_URL", description="SQS queue that the worker listens to, on AWS."
+    )
+    owner_emails: str = Field(
+        "",
+        alias="OWNER_EMAILS",
+        description="Who may sign in as the owner on AWS: addresses, separated by commas.",
+    )
+
     @field_validator("home")
     @classmethod
     def _absolute(cls, home: Path) -> Path:
@@ -86,6 +103,11 @@ class Settings(BaseSettings):
         if url and (parts.scheme not in ("http", "https") or not parts.hostname):
             raise ValueError("must be an http or https address")
         return url.rstrip("/")
+
+    @property
+    def owners(self) -> frozenset[str]:
+        """The addresses of `owner_emails`, in lower case."""
+        return frozenset(one.strip().lower() for one in self.owner_emails.split(",")) - {""}
 
     @property
     def is_local(self) -> bool:

@@ -8,6 +8,7 @@ from fastapi import Depends, FastAPI
 from keeproom.api import (
     approval,
     audit,
+    cleanup,
     connect,
     exclusions,
     grants,
@@ -29,6 +30,7 @@ from keeproom.api.limits import BodyLimit
 from keeproom.api.owner import LocalOwner, OwnerDoor, OwnerGate, is_loopback_url
 from keeproom.oauth.authorization import Authorization
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 ROUTERS = tuple(
     part.router
@@ -41,6 +43,7 @@ ROUTERS = tuple(
         settings,
         exclusions,
         audit,
+        cleanup,
         public,
         connect,
     )
@@ -60,7 +63,7 @@ def build_app(
     owner: str,
     public_url: str = "",
     authorization: Authorization | None = None,
-    wake: Callable[[], None] = lambda: None,
+    wake: Wake = lambda task: None,
     import_seconds: float = IMPORT_SECONDS,
     lifespan: Lifespan | None = None,
 ) -> FastAPI:

@@ -237,6 +237,7 @@ class Batch:
     cursor: str = ""
     keyword_only: bool = False
     propose: bool = False  # everything it stores waits for the owner
+    grant: str = ""
     revision: int = 1
 
     @property
@@ -359,6 +360,9 @@ class Settings:
     recall_preset: Preset = Preset.DEFAULT
     recall_limit: int = 8
     forget_limit: int = 20  # how many memories one app may forget in an hour
+    keep_superseded_days: int = 365  # 0: for ever, here and below
+    keep_rejected_days: int = 30
+    keep_audit_days: int = 365
     revision: int = 0  # 0: never changed
 
 

@@ -96,6 +96,12 @@ class MemoryStore(Protocol):
         """One sentence for each audit chain that does not lead from its cut to its head."""
         ...
 
+    def cut_audit(self, before: datetime, entry: AuditEntry) -> int:
+        """Remove the beginning of the audit, entries older than that, and count them; each chain
+        leads on from its cut. A few thousand a call: 0 when none is left. `entry` tells of it, in
+        the same step as the first of them."""
+        ...
+
     def exclusions(self, *, cursor: str = "", limit: int = 50) -> Page[tuple[str, Exclusion]]:
         """Identities and their exclusions, oldest first."""
         ...

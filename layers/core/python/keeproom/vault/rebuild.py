@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from keeproom.clock import Clock
 from keeproom.errors import Unavailable
 from keeproom.vault.change import Change, Look
-from keeproom.vault.jobs import LONGEST, catch_up, embed, lag, refresh, work_off
+from keeproom.vault.jobs import LONGEST, embed, lag, refresh
 from keeproom.vault.kin import is_current
 from keeproom.vault.model import OWNER, Actor, Job, Memory
 from keeproom.vault.ports import MemoryStore
@@ -99,21 +99,6 @@ def backlog(memories: MemoryStore, index: str, *, clock: Clock) -> frozenset[str
         return None
     jobs = memories.jobs(due=clock() + 2 * LONGEST, limit=MOST_BEHIND + 1)
     return frozenset(job.memory_id for job in jobs) if len(jobs) <= MOST_BEHIND else None
-
-
-def reindex(vault: Vault, *, until: datetime) -> int:
-    """Work off what is due, go on with a rebuild, start one where the shared index has never been
-    complete, and save the snapshot; end soon after `until`. Answers how many memories were worked
-    on. Does not touch the shared index when nothing is due."""
-    worked = 0
-    while vault.clock() < until:
-        done = work_off(vault, limit=1) + carry_on(vault)
-        worked += done
-        if not done:
-            break
-    catch_up(vault)
-    vault.index.save()
-    return worked
 
 
 def carry_on(vault: Vault) -> int:

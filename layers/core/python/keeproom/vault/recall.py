@@ -1,5 +1,6 @@
 """Finding memories."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -27,6 +28,7 @@ from keeproom.vault.text import cleaned
 from keeproom.vault.vault import Vault
 from keeproom.vault.words import query_terms, terms
 
+_log = logging.getLogger(__name__)
 LONGEST_QUERY = 8_000
 MOST_HITS = 100
 CURRENT = frozenset({Status.ACTIVE, Status.PROPOSED})
@@ -117,6 +119,9 @@ def recall(vault: Vault, query: Query) -> Recalled:
     catch_up(vault)
     best = _best(vault, asked)
     mode = RecallMode.HYBRID if asked.encoded else RecallMode.KEYWORD_ONLY
+    _log.info(
+        "recall mode=%s hits=%d", mode, len(best.hits), extra={"event": "recall", "mode": mode}
+    )
     return Recalled(
         hits=_flagged(vault, best.hits, best.known),
         mode=mode,

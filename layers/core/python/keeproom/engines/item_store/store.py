@@ -12,6 +12,7 @@ from keeproom.engines.item_store import (
     memories,
     published,
     queue,
+    retention,
 )
 from keeproom.engines.item_store.listing import each, paged
 from keeproom.engines.item_store.shelf import Shelf, create, generation_of, read_head, read_under
@@ -121,6 +122,9 @@ class ItemMemoryStore:
 
     def audit_faults(self) -> Sequence[str]:
         return history.audit_faults(self._shelf)
+
+    def cut_audit(self, before: datetime, entry: AuditEntry) -> int:
+        return retention.cut_audit(self._shelf, before, entry)
 
     def exclusions(self, *, cursor: str = "", limit: int = 50) -> Page[tuple[str, Exclusion]]:
         return memories.exclusions(self._shelf, cursor=cursor, limit=limit)
