@@ -55,9 +55,9 @@ check: .venv/.infra ## Lint, format, types and import contracts
 	.venv/bin/pyright
 	.venv/bin/lint-imports --no-logo
 
-eval-recall: $(RUNTIME) ## How well recall finds (DATA=locomo10.json, JSON=1)
+eval-recall: $(if $(filter opensearch,$(SEARCH)),.venv/.dev,$(RUNTIME)) ## How well recall finds (DATA=locomo10.json, SEARCH=opensearch, JSON=1)
 	@[ -n "$(DATA)" ] || { echo "Name the LoCoMo file: make eval-recall DATA=locomo10.json"; exit 1; }
-	.venv/bin/python evals/recall.py --data "$(DATA)"
+	PYTHONPATH=. .venv/bin/python evals/recall.py --data "$(DATA)" $(if $(SEARCH),--search "$(SEARCH)")
 
 eval-duplicates: $(RUNTIME) ## What is skipped, linked and flagged (PAIRS=file, JSON=1)
 	.venv/bin/python evals/duplicates.py $(if $(PAIRS),--pairs "$(PAIRS)")

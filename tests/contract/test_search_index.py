@@ -342,7 +342,6 @@ def test_a_write_without_an_answer_is_made_up_for(
     assert jobs.lag(cloud.hand.vault) == 1
     assert found(cloud.hand, "who plays violin") == ["Anna plays the violin"]
     collection.behave(faults=[])
-    time.sleep(0.5)  # until the late answer is over
     cloud.later()
     assert jobs.work_off(cloud.hand.vault) == 1
     assert _held(cloud) == 2
