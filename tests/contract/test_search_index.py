@@ -495,6 +495,19 @@ def test_only_this_machine_may_stand_in_for_the_collection(
         open_at(address, tmp_path, instead=instead)
 
 
+@pytest.mark.parametrize(
+    ("address", "region"),
+    [
+        ("https://abc.aoss.eu-west-1.on.aws", "eu-west-1"),
+        ("https://abc.us-east-2.aoss.amazonaws.com", "us-east-2"),
+        ("http://127.0.0.1:9300", ""),
+        ("https://search.example", ""),
+    ],
+)
+def test_the_region_is_read_from_the_address(address: str, region: str) -> None:
+    assert aws_search_index.region_of(address) == region
+
+
 def test_what_was_saved_is_opened_in_both_places(tmp_path: Path) -> None:
     index = local_search_index.open(FileBlobs(tmp_path), "index.snapshot", model="m", dims=2)
     index.put([row("mem_a", ["tea"], EAST)])

@@ -55,8 +55,14 @@ def expected(answer: Answer, *, what: str) -> Answer:
     not logged: it may quote what was sent."""
     if answer.status < 300:
         return answer
-    _log.warning("search service refused: %s status=%d", what, answer.status)
+    tell(answer.status, what=what)
     raise Unavailable(_NOT_THERE)
+
+
+def tell(status: int, *, what: str) -> None:
+    """Log that the service did not do what it should."""
+    extra = {"event": "search_refused", "what": what, "status": status}
+    _log.warning("search service refused: %s status=%d", what, status, extra=extra)
 
 
 def lines_of(documents: list[dict[str, Any]]) -> bytes:

@@ -100,7 +100,7 @@ def _matching(sought: Sought, generation: str) -> dict[str, Any] | None:
 
 
 def _search(query: dict[str, Any], size: int) -> dict[str, Any]:
-    return {"size": size, "query": query, "_source": ["memory_id"], "track_total_hits": False}
+    return {"size": size, "query": query, "_source": ["memory_id"]}
 
 
 def _ids(answer: dict[str, Any]) -> list[str]:

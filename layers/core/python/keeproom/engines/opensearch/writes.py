@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from keeproom.clock import tries
-from keeproom.engines.opensearch.calls import Send, expected, lines_of
+from keeproom.engines.opensearch.calls import Send, expected, lines_of, tell
 from keeproom.errors import Unavailable
 
 _MOST = 100  # documents a call
@@ -66,6 +66,7 @@ def _answers(send: Send, index: str, operations: Sequence[bytes]) -> list[dict[s
     body = b"".join(operations)
     answer = send("POST", f"/{index}/_bulk", body, repeatable=False)
     if 400 <= answer.status < 500:
+        tell(answer.status, what="bulk")
         return [{"status": answer.status}] * len(operations)
     items = expected(answer, what="bulk").json.get("items", [])
     if len(items) != len(operations):
