@@ -53,7 +53,7 @@ class Place:
     def texts(self, hand: Hand) -> list[str]:
         """What the documents stand for, in order; each must be known to the store."""
         for name, (generation, row) in self.shared.holds.items():
-            known = hand.store.published([row.id])[row.id]
+            known = hand.store.to_publish([row.id]).published[row.id]
             assert (name in known.names, known.begun) == (True, None)
             assert generation == hand.store.head().generation
         ids = [row.id for _, row in self.shared.holds.values()]
@@ -108,7 +108,7 @@ def test_a_forgotten_memory_leaves_nothing_behind(place: Place, hand: Hand) -> N
     memory = say(hand, "Anna plays the violin")
     forget(hand, memory.id)
     assert place.shared.holds == {}
-    assert hand.store.published([memory.id]) == {}
+    assert hand.store.to_publish([memory.id]).published == {}
     assert jobs.lag(hand.vault) == 0
 
 
@@ -244,7 +244,7 @@ def test_forgetting_also_removes_the_documents_nobody_knows(
     forget(hand, memory.id)
     assert found(hand, "violin") == []
     assert work_off(place, hand) == 1
-    assert (place.shared.holds, hand.store.published([memory.id])) == ({}, {})
+    assert (place.shared.holds, hand.store.to_publish([memory.id]).published) == ({}, {})
 
 
 def test_killed_between_commit_and_index_write_it_is_made_up_for(place: Place, hand: Hand) -> None:

@@ -86,9 +86,10 @@ def settle_removed(vault: Vault, removed: Iterable[Memory]) -> None:
 
 
 def _finish(vault: Vault, revisions: Mapping[str, int]) -> None:
-    """The jobs that a commit has just queued: by memory and the revision it reached."""
-    if revisions:
-        generation, at = vault.memories.head().generation, vault.clock()
+    """The jobs that a commit has just queued: by memory and the revision it reached. The index has
+    followed that commit, so it knows its generation."""
+    if revisions and vault.index.position:
+        generation, at = vault.index.position.generation, vault.clock()
         vault.memories.finish(
             [
                 Job(generation=generation, memory_id=one, revision=revision, due=at)

@@ -24,7 +24,7 @@ from keeproom.vault.model import (
     Settings,
     Status,
 )
-from keeproom.vault.published import Published, Rebuild
+from keeproom.vault.published import Published, Rebuild, ToPublish
 
 
 class MemoryStore(Protocol):
@@ -124,8 +124,9 @@ class MemoryStore(Protocol):
         """Take the jobs off the queue, save those whose memory has changed meanwhile."""
         ...
 
-    def published(self, ids: Sequence[str]) -> Mapping[str, Published]:
-        """What the shared index is known to hold of these memories, gone ones too."""
+    def to_publish(self, ids: Sequence[str]) -> ToPublish:
+        """What there is of these memories, hidden ones too, and what the shared index is known to
+        hold of them, gone ones too."""
         ...
 
     def keep_published(self, rows: Sequence[Published]) -> frozenset[str]:

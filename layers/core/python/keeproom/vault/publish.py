@@ -50,13 +50,19 @@ def publish(vault: Vault, ids: Iterable[str]) -> frozenset[str]:
 
 
 def _round(vault: Vault, shared: SharedIndex, ids: Sequence[str]) -> _Round:
-    generation = vault.memories.head().generation
-    was = vault.memories.published(ids)
-    read = vault.memories.read(ids, hidden=True)
-    shown = [memory for memory in read.values() if memory.withdrawn is None]
-    made = vault.memories.embeddings([memory.id for memory in shown])
-    rows = {one.id: indexed(vault, one, made.get(one.id)) for one in shown}
-    return _Round(shared=shared, generation=generation, now=vault.clock(), was=was, rows=rows)
+    read = vault.memories.to_publish(ids)
+    rows = {
+        one: indexed(vault, memory, read.embeddings.get(one))
+        for one, memory in read.memories.items()
+        if memory.withdrawn is None
+    }
+    return _Round(
+        shared=shared,
+        generation=read.generation,
+        now=vault.clock(),
+        was=read.published,
+        rows=rows,
+    )
 
 
 def _publish(vault: Vault, this: _Round, ids: Sequence[str]) -> frozenset[str]:

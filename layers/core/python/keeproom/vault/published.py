@@ -1,7 +1,10 @@
 """What is known of the index that all processes share, and of making an index anew."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+
+from keeproom.vault.model import Embedding, Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +19,16 @@ class Published:
     names: tuple[str, ...] = ()
     begun: datetime | None = None
     revision: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToPublish:
+    """All that publishing some memories rests on, read at one moment, by memory."""
+
+    generation: str
+    memories: Mapping[str, Memory]
+    embeddings: Mapping[str, Embedding]
+    published: Mapping[str, Published]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from keeproom.vault.published import Published, Rebuild
 from keeproom.vault.vault import Vault, decided
 
 PAGE = 50  # memories in one step
-SWEPT = 1000  # documents looked at in one step
+SWEPT = 200  # documents looked at in one step
 STRETCH = timedelta(seconds=60)  # a worker that has not gone on for so long is thought dead
 _SWEEP = "documents "  # begins the cursor of the second part
 MOST_BEHIND = 500  # more than these, and the shared index is not asked
@@ -177,7 +177,7 @@ def _swept(vault: Vault, was: Rebuild) -> tuple[Rebuild, int]:
     shared = vault.index.shared
     assert shared is not None
     found, further = shared.documents(after=was.cursor.removeprefix(_SWEEP), limit=SWEPT)
-    known = vault.memories.published(list({memory_id for memory_id, _ in found}))
+    known = vault.memories.to_publish(list({memory_id for memory_id, _ in found})).published
     strays = [name for memory_id, name in found if _is_stray(known.get(memory_id), name)]
     if strays:
         shared.drop(strays)

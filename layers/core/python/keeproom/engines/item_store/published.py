@@ -1,6 +1,6 @@
 """What the shared index holds, as far as is known here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import batched
 
 from keeproom.engines.item_store import layout
@@ -12,21 +12,30 @@ from keeproom.engines.item_store.table import (
     Condition,
     Erase,
     Failed,
+    Item,
     Same,
     Step,
     Write,
     key_of,
 )
 from keeproom.errors import Unavailable
-from keeproom.vault.published import Published, Rebuild
+from keeproom.vault.published import Published, Rebuild, ToPublish
 
 
-def published(shelf: Shelf, ids: Sequence[str]) -> Mapping[str, Published]:
-    names = [f"D#{one}" for one in ids if layout.nameable(one)]
-    if not names:
-        return {}
-    _, items = read_under(shelf, names)
-    return {found.memory_id: found for found in map(layout.published, items.values())}
+def to_publish(shelf: Shelf, ids: Sequence[str]) -> ToPublish:
+    known = [one for one in ids if layout.nameable(one)]
+    head, items = read_under(shelf, (f"{kind}#{one}" for one in known for kind in "MED"))
+
+    def found[T](kind: str, noun: Callable[[Item], T]) -> dict[str, T]:
+        names = ((one, f"{kind}#{one}") for one in known)
+        return {one: noun(items[name]) for one, name in names if name in items}
+
+    return ToPublish(
+        generation=head.generation,
+        memories=found("M", layout.memory),
+        embeddings=found("E", layout.embedding),
+        published=found("D", layout.published),
+    )
 
 
 def keep_published(shelf: Shelf, rows: Sequence[Published]) -> frozenset[str]:

@@ -35,7 +35,7 @@ from keeproom.vault.model import (
     Settings,
     Status,
 )
-from keeproom.vault.published import Published, Rebuild
+from keeproom.vault.published import Published, Rebuild, ToPublish
 
 
 class ItemMemoryStore:
@@ -148,8 +148,8 @@ class ItemMemoryStore:
 
     # ---- the shared index
 
-    def published(self, ids: Sequence[str]) -> Mapping[str, Published]:
-        return published.published(self._shelf, ids)
+    def to_publish(self, ids: Sequence[str]) -> ToPublish:
+        return published.to_publish(self._shelf, ids)
 
     def keep_published(self, rows: Sequence[Published]) -> frozenset[str]:
         return published.keep_published(self._shelf, rows)
