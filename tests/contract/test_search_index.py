@@ -296,10 +296,17 @@ def test_a_wrong_signature_is_answered_by_the_copy_in_the_process(
     assert (told.stand_in, len(told.hits)) == (True, 1)
 
 
-def test_an_index_that_somebody_has_deleted_is_done_without(cloud: Cloud) -> None:
+def test_an_index_that_somebody_has_deleted_is_made_and_filled_again(cloud: Cloud) -> None:
     fastened(cloud)
     cloud.steered.send()("DELETE", f"/{cloud.shared.name}", repeatable=False)
     assert found(cloud.hand, "who plays violin") == ["Anna plays the violin"]
+    say(cloud.hand, "Kim bakes bread")
+    assert found(cloud.hand, "who plays violin") == ["Anna plays the violin"]
+    for _ in range(4):
+        index_step(cloud.hand.vault)
+        cloud.later()
+    assert _held(cloud) == 3
+    assert not rebuild.progress(cloud.hand.vault).running
 
 
 @pytest.mark.parametrize("status", [429, 503])

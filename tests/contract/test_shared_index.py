@@ -409,6 +409,20 @@ def test_another_process_goes_on_with_a_rebuild_whose_worker_died(place: Place, 
     assert place.texts(other) == ["Anna plays the violin"]
 
 
+def test_an_index_that_is_gone_is_filled_again_before_it_is_asked(place: Place, hand: Hand) -> None:
+    bring(hand, "Anna plays the violin", "Ben rides a horse")
+    place.watch.wait(LATER)
+    place.shared.burn()
+    assert found(hand, "violin") == ["Anna plays the violin"]
+    say(hand, "Kim bakes bread")
+    other = place.hand()
+    for one in (hand, other):
+        assert found(one, "violin") == ["Anna plays the violin"]
+    all_steps(place, hand)
+    assert len(place.texts(hand)) == 3
+    assert found(other, "violin") == ["Anna plays the violin"]
+
+
 def test_with_nothing_due_the_schedule_touches_nothing(place: Place, hand: Hand) -> None:
     say(hand, "Anna plays the violin")
     touched = place.shared.touched

@@ -18,7 +18,7 @@ class PaperIndex:
 
     def __init__(self, model: str, dims: int, *, name: str = "paper-1") -> None:
         self.name = name
-        self.down, self.late, self.touched = False, False, 0
+        self.down, self.late, self.touched, self.made = False, False, 0, False
         self.refused: set[str] = set()
         self.before: Callable[[], object] | None = None
         self.after: Callable[[], object] | None = None
@@ -34,8 +34,15 @@ class PaperIndex:
         if self.down:
             raise Unavailable("The paper is away.")
 
-    def prepare(self) -> None:
+    def prepare(self) -> bool:
         self._answer()
+        made, self.made = not self.made, True
+        return made
+
+    def burn(self) -> None:
+        """It is there no more."""
+        self.drop(list(self.holds))
+        self.made = False
 
     def add(self, rows: Sequence[Indexed], *, generation: str) -> Mapping[str, Added]:
         act, self.before = self.before, None
@@ -96,6 +103,8 @@ class PaperIndex:
 
     def search(self, sought: Sought, *, generation: str) -> Found | None:
         self._answer()
+        if not self.made:
+            return None
         found = self._shown.candidates(replace(sought, limit=10_000))
         return Found(near=self._ids(found.near, generation, sought.limit),
                      matching=self._ids(found.matching, generation, 2 * sought.limit))  # fmt: skip

@@ -284,9 +284,9 @@ class SharedIndex(Protocol):
         """Another for another model or shape of document."""
         ...
 
-    def prepare(self) -> None:
-        """Make it when it is not there. Raises `Unavailable` at once when it has not answered a
-        moment ago."""
+    def prepare(self) -> bool:
+        """Make it when it is not there: then it is empty, and the answer True. Raises
+        `Unavailable` at once when it has not answered a moment ago."""
         ...
 
     def add(self, rows: Sequence[Indexed], *, generation: str) -> Mapping[str, Added]:

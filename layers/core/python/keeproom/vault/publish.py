@@ -8,7 +8,7 @@ Documents are added before older ones are dropped, so that a memory is never mis
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import batched
 
@@ -43,10 +43,32 @@ def publish(vault: Vault, ids: Iterable[str]) -> frozenset[str]:
         return frozenset(every)
     done: frozenset[str] = frozenset()
     with suppress(Unavailable):
-        shared.prepare()
+        prepare(vault)
         for part in batched(every, TOGETHER, strict=False):
             done |= _publish(vault, _round(vault, shared, part), part)
     return done
+
+
+def prepare(vault: Vault) -> None:
+    """See that the shared index is there, if there is to be one. Raises `Unavailable`."""
+    shared = vault.index.shared
+    if shared and shared.prepare():
+        _note_made(vault, shared.name)
+
+
+def _note_made(vault: Vault, index: str) -> None:
+    """Where it was there before, somebody has removed it: it must be filled again before it is
+    asked."""
+    was, now = vault.memories.rebuild(index), vault.clock()
+    if was is None:
+        return
+    noted = replace(was, made=True, revision=was.revision + 1)
+    if was.made:
+        noted = replace(
+            noted, started_at=now, until=now, total=vault.index.size, done=0, cursor="",
+            finished_at=None, ready=False,
+        )  # fmt: skip
+    vault.memories.keep_rebuild(noted)
 
 
 def _round(vault: Vault, shared: SharedIndex, ids: Sequence[str]) -> _Round:

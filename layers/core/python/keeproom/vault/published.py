@@ -47,4 +47,5 @@ class Rebuild:
     finished_at: datetime | None = None
     ready: bool = False
     reembed: bool = False
+    made: bool = False
     revision: int = 1

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -12,7 +13,7 @@ from keeproom.vault.jobs import LONGEST, embed, lag, refresh
 from keeproom.vault.kin import is_current
 from keeproom.vault.model import OWNER, Actor, Job, Memory
 from keeproom.vault.ports import MemoryStore
-from keeproom.vault.publish import SHOWN, publish
+from keeproom.vault.publish import SHOWN, prepare, publish
 from keeproom.vault.published import Published, Rebuild
 from keeproom.vault.vault import Vault, decided
 
@@ -72,6 +73,7 @@ def _started(vault: Vault, was: Rebuild | None, *, generation: str, reembed: boo
         total=vault.index.size,
         ready=was.ready if was else False,
         reembed=reembed,
+        made=was.made if was else False,
         revision=was.revision + 1 if was else 1,
     )
 
@@ -107,12 +109,21 @@ def carry_on(vault: Vault) -> int:
     was = vault.memories.rebuild(index_name(vault)) or _first(vault)
     if was is None or was.finished_at or was.until > vault.clock():
         return 0
+    if not was.cursor and vault.index.size:
+        was = _prepared(vault, was)
     mine = replace(was, until=vault.clock() + STRETCH, revision=was.revision + 1)
     if not vault.memories.keep_rebuild(mine):
         return 0
     now, worked = _step(vault, replace(mine, until=vault.clock()))
     kept = vault.memories.keep_rebuild(replace(now, revision=mine.revision + 1))
     return worked if kept else 0
+
+
+def _prepared(vault: Vault, was: Rebuild) -> Rebuild:
+    """As it is once the shared index is there, which may have to be noted."""
+    with suppress(Unavailable):
+        prepare(vault)
+    return vault.memories.rebuild(was.index) or was
 
 
 def _first(vault: Vault) -> Rebuild | None:

@@ -46,20 +46,25 @@ class Collection:
 
     def search(self, sought: Sought, *, generation: str) -> Found | None:
         """None when there is no such index. Raises `Unavailable`."""
-        return self._searches.ask(sought, generation=generation)
+        found = self._searches.ask(sought, generation=generation)
+        if found is None:
+            self._ready = False
+        return found
 
-    def prepare(self) -> None:
+    def prepare(self) -> bool:
         self._writing.check()
         if self._ready:
-            return
+            return False
         answer = self._tell("HEAD", f"/{self._name}", repeatable=True)
-        if answer.status == _MISSING:
+        made = answer.status == _MISSING
+        if made:
             body = text_of(definition(self._dims))
             answer = self._tell("PUT", f"/{self._name}", body, repeatable=False)
             if answer.status == _ALREADY and b"resource_already_exists" in answer.body:
-                answer = Answer(200, b"")
+                answer, made = Answer(200, b""), False
         expected(answer, what="create index")
         self._ready = True
+        return made
 
     def add(self, rows: Sequence[Indexed], *, generation: str) -> Mapping[str, Added]:
         owners: list[str] = []
