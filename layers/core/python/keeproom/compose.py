@@ -10,7 +10,6 @@ from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
-from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Invalid, Unusable
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
@@ -41,16 +40,14 @@ class Composed:
 @contextmanager
 def local(settings: Settings) -> Generator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
-    from keeproom.local import memory_store
+    from keeproom.local import memory_store, search_index
     from keeproom.local.blobs import FileBlobs
 
     home = settings.home
     _make_private(home)
     store, embedder = memory_store.open(home / "vault.db", clock=utc_now), embedder_of(settings)
-    index = InProcessIndex.open(
-        embedder.model,
-        embedder.dims,
-        snapshots=BlobSnapshots(FileBlobs(home), "index.snapshot"),
+    index = search_index.open(
+        FileBlobs(home), "index.snapshot", model=embedder.model, dims=embedder.dims
     )
     try:
         yield _composed(store, index, embedder, place=str(home))

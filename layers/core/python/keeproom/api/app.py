@@ -18,6 +18,7 @@ from keeproom.api import (
     oauth,
     public,
     recall,
+    reindex,
     review,
     settings,
 )
@@ -38,6 +39,7 @@ ROUTERS = tuple(
         memories,
         review,
         recall,
+        reindex,
         imports,
         guide,
         settings,
