@@ -12,11 +12,13 @@ from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.errors import Invalid, Unusable
-from keeproom.local import grant_store, memory_store
+from keeproom.local import grant_store, memory_store, owner
 from keeproom.local.embedder import BundledEmbedder
 from keeproom.local.snapshots import FileSnapshots
+from keeproom.oauth.addresses import folded_all
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
+from keeproom.oauth.sign_in import SignIn
 from keeproom.settings import Settings
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.ports import Embedder
@@ -76,6 +78,24 @@ def letting_in(settings: Settings, issuer: str) -> Generator[Authorization]:
         yield Authorization(grants=store, documents=documents, issuer=issuer)
     finally:
         store.close()
+
+
+def signing_in(settings: Settings, authorization: Authorization) -> SignIn | None:
+    """How the owner signs in, if at a provider. Raises `Invalid` for settings that are incomplete
+    or not safe."""
+    if not settings.signs_in:
+        return None
+    secret = settings.oidc_client_secret.get_secret_value()
+    if not secret:
+        raise Invalid("Set OIDC_CLIENT_SECRET: SECRETS_ARN is for AWS.", param="OIDC_CLIENT_SECRET")
+    provider = owner.open(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        secret=secret,
+        home=authorization.issuer,
+        logout_url=settings.oidc_logout_url,
+    )
+    return SignIn(auth=authorization, provider=provider, owners=folded_all(settings.owners))
 
 
 def documents_of(settings: Settings) -> Documents:

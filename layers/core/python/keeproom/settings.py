@@ -1,5 +1,6 @@
 """Everything the environment can change. Nothing else reads it."""
 
+import re
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from keeproom.errors import Invalid
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
 
 
 class Settings(BaseSettings):
@@ -38,6 +40,36 @@ class Settings(BaseSettings):
         alias="DEV_OWNER_EMAIL",
         description="Who requests to localhost are signed in as.",
     )
+    owner_emails: str = Field(
+        "",
+        alias="OWNER_EMAILS",
+        description="Addresses that may sign in as the owner, separated by commas.",
+    )
+    oidc_issuer: str = Field(
+        "",
+        alias="OIDC_ISSUER",
+        description="OpenID Connect provider that the owner signs in at: its issuer.",
+    )
+    oidc_client_id: str = Field(
+        "", alias="OIDC_CLIENT_ID", description="What the provider knows this vault by."
+    )
+    oidc_client_secret: SecretStr = Field(
+        SecretStr(""),
+        alias="OIDC_CLIENT_SECRET",
+        description="The secret that belongs to it. On AWS it is in `SECRETS_ARN` instead.",
+    )
+    oidc_logout_url: str = Field(
+        "",
+        alias="OIDC_LOGOUT_URL",
+        description="Where Cognito ends its session (`/logout` of its domain). Other providers say "
+        "so themselves.",
+    )
+    secrets_arn: str = Field(
+        "",
+        alias="SECRETS_ARN",
+        description="On AWS: the secret in Secrets Manager with what must not be in settings.",
+    )
+
     embedder: Literal["bundled", "fastembed", "endpoint", "none"] = Field(
         "bundled",
         alias="KEEPROOM_EMBEDDER",
@@ -79,6 +111,14 @@ class Settings(BaseSettings):
     def _absolute(cls, home: Path) -> Path:
         return home.expanduser().absolute()
 
+    @field_validator("owner_emails")
+    @classmethod
+    def _addresses(cls, addresses: str) -> str:
+        for one in filter(None, map(str.strip, addresses.split(","))):
+            if not _ADDRESS.fullmatch(one):
+                raise ValueError("must be e-mail addresses, separated by commas")
+        return addresses
+
     @field_validator("public_url")
     @classmethod
     def _origin(cls, url: str) -> str:
@@ -86,6 +126,33 @@ class Settings(BaseSettings):
         if url and (parts.scheme not in ("http", "https") or not parts.hostname):
             raise ValueError("must be an http or https address")
         return url.rstrip("/")
+
+    @property
+    def owners(self) -> list[str]:
+        """The addresses of `OWNER_EMAILS`."""
+        return [one.strip() for one in self.owner_emails.split(",") if one.strip()]
+
+    @property
+    def signs_in(self) -> bool:
+        """Whether the owner signs in at a provider. Raises `Invalid` when that is set by half, or
+        cannot be safe."""
+        needed = {
+            "OIDC_ISSUER": self.oidc_issuer,
+            "OIDC_CLIENT_ID": self.oidc_client_id,
+            "OWNER_EMAILS": self.owner_emails,
+            "OIDC_CLIENT_SECRET": self.oidc_client_secret.get_secret_value() or self.secrets_arn,
+        }
+        if not any((*needed.values(), self.oidc_logout_url)):
+            return False
+        missing = [name for name, value in needed.items() if not value]
+        if missing:
+            raise Invalid(
+                f"Set {missing[0]}: signing in needs {', '.join(needed)}, and some are set.",
+                param=missing[0],
+            )
+        if not self.is_local and not self.public_url.startswith("https:"):
+            raise Invalid("Signing in needs an https address as PUBLIC_URL.", param="PUBLIC_URL")
+        return True
 
     @property
     def is_local(self) -> bool:

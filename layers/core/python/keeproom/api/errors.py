@@ -64,7 +64,8 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
         status: {"model": schemas.Problem, "description": meaning[status]} for status in statuses
     }
     told[400] = {"model": schemas.Problem, "description": "The request makes no sense."}
-    told[403] = {"model": schemas.Problem, "description": "Not signed in as the owner."}
+    told[401] = {"model": schemas.Problem, "description": "Sign in, or send a good token."}
+    told[403] = {"model": schemas.Problem, "description": "Not for this caller, or this token."}
     told["default"] = {"model": schemas.Problem, "description": "Any other error."}
     return told
 

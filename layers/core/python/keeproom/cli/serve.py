@@ -63,6 +63,7 @@ def _serve(
 
     from keeproom import api, mcp  # noqa: PLC0415
 
+    sign_in = compose.signing_in(settings, authorization)
     worker = Worker(
         composed.vault, prepare=composed.prepare, upkeep=lambda: clean_up(authorization)
     )
@@ -86,6 +87,7 @@ def _serve(
         owner=settings.dev_owner_email,
         public_url=settings.public_url,
         authorization=authorization,
+        sign_in=sign_in,
         wake=worker.wake,
         lifespan=running,
     )

@@ -28,14 +28,16 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something: `owner`, `mcp:Claude`, `cleanup`; under which grant, if any."""
+    """Who does something: `owner`, `token:backup` (a script of the owner's), `mcp:Claude`,
+    `cleanup`; under which grant or token, if any."""
 
     name: str
     grant: str = ""
 
     @property
     def is_owner(self) -> bool:
-        return self.name == "owner"
+        """In person, or by a script that the owner has given a token."""
+        return self.name == "owner" or self.name.startswith("token:")
 
 
 OWNER = Actor("owner")
