@@ -63,11 +63,16 @@ def emulator(folder: Path) -> Generator[str]:
 
 def client(endpoint: str) -> Client:
     """Refuses any other machine."""
+    return service("dynamodb", endpoint)
+
+
+def service(name: str, endpoint: str) -> Any:
+    """A client of any service. Refuses any other machine."""
     if urlsplit(endpoint).hostname != "127.0.0.1":
         raise ValueError("tests talk to this machine only")
     make = cast("Any", boto3.client)  # pyright: ignore[reportUnknownMemberType]
     return make(
-        "dynamodb",
+        name,
         endpoint_url=endpoint,
         region_name="eu-west-1",
         aws_access_key_id="test",

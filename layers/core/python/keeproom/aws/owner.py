@@ -61,6 +61,8 @@ def _secret(asked: Any, arn: str) -> str:  # noqa: ANN401
         answer = asked.get_secret_value(SecretId=arn)
     except (BotoCoreError, ClientError) as error:
         raise Unavailable("The secret of the sign-in cannot be read.") from error
+    finally:
+        asked.close()
     try:
         kept = json.loads(answer["SecretString"])
     except (KeyError, ValueError):

@@ -3,6 +3,7 @@ exchanged from here, never in the browser."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from ssl import SSLContext
 from time import monotonic
 from typing import Any, cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -172,19 +173,25 @@ class OidcProvider:
         auth: httpx.BasicAuth | None = None,
     ) -> httpx.Response:
         try:
-            return self._http.request(method, url, data=data, headers=headers, auth=auth)
+            with self._web() as web:
+                return web.request(method, url, data=data, headers=headers, auth=auth)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable("The sign-in service does not answer.") from error
 
-    @cached_property
-    def _http(self) -> httpx.Client:
-        """Made when it is needed: reading the system's certificates takes a while."""
+    def _web(self) -> httpx.Client:
+        """For one call: sign-ins are too rare to keep a connection for."""
         return httpx.Client(
+            verify=self._certificates,
             timeout=_PATIENCE,
             follow_redirects=False,
             trust_env=False,
             headers={"Accept": "application/json"},
         )
+
+    @cached_property
+    def _certificates(self) -> SSLContext:
+        """Those of the system, read when they are needed: that takes a while."""
+        return httpx.create_ssl_context(trust_env=False)
 
 
 def _refusal(answer: httpx.Response) -> SignInFailed | Unavailable:
