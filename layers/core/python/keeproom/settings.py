@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from keeproom.errors import Invalid
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+")
+_ADDRESS = re.compile(r"[^\s@*<>\"]+@[^\s@*<>\"]+")
 
 
 class Settings(BaseSettings):
@@ -139,7 +139,7 @@ class Settings(BaseSettings):
         needed = {
             "OIDC_ISSUER": self.oidc_issuer,
             "OIDC_CLIENT_ID": self.oidc_client_id,
-            "OWNER_EMAILS": self.owner_emails,
+            "OWNER_EMAILS": ", ".join(self.owners),
             "OIDC_CLIENT_SECRET": self.oidc_client_secret.get_secret_value() or self.secrets_arn,
         }
         if not any((*needed.values(), self.oidc_logout_url)):

@@ -18,7 +18,7 @@ from keeproom.oauth.tokens import Issued
 
 WITHIN = timedelta(minutes=10)
 MOST_REFUSED = 100  # from one neighbourhood: guessing, or a client in a loop
-MOST_ISSUED = 300  # to one client: it needs one an hour, for each program that goes by its name
+MOST_ISSUED = 120  # to one client: it needs one an hour, for each program that goes by its name
 
 
 def grant_tokens(auth: Authorization, header: str, asked: Parameters, *, address: str) -> Issued:
