@@ -12,7 +12,8 @@ unexport PIP_PREFIX PIP_REQUIRE_VIRTUALENV PIP_TARGET PIP_USER
 unexport PYTHONHOME PYTHONPATH UV_PREFIX UV_PYTHON UV_SYSTEM_PYTHON UV_TARGET VIRTUAL_ENV
 
 UV = .uv/bin/uv
-SYNC = $(UV) pip sync --require-hashes --compile-bytecode --python
+SYNC_AS_IS = $(UV) pip sync --require-hashes --python
+SYNC = $(SYNC_AS_IS:--python=--compile-bytecode --python)
 INSTALL = $(UV) pip install --quiet --no-deps --no-build-isolation --python .venv/bin/python --editable .
 COMPILE = $(UV) pip compile --quiet --universal --python .uv/bin/python --python-version 3.12 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade)
@@ -42,13 +43,13 @@ RUNTIME := $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.serve)
 serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=folder)
 	@exec .venv/bin/keeproom serve --port $(PORT)
 
-test: .venv/.dev .venv-emulator/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
-	.venv/bin/python -m pytest $(ARGS)
+test: .venv/.infra .venv-emulator/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
+	.venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 clients: .venv/.dev clients/node_modules/.all ## Drive real MCP clients (ARGS='codex claude')
 	.venv/bin/python -m clients $(ARGS)
 
-check: .venv/.dev ## Lint, format, types and import contracts
+check: .venv/.infra ## Lint, format, types and import contracts
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/pyright
@@ -74,12 +75,14 @@ lock: .uv/.ready ## Resolve the locks again (UPGRADE=1: to the newest versions)
 	$(COMPILE) pyproject.toml --extra local --extra aws --group dev -o requirements/dev.lock
 	$(COMPILE) pyproject.toml --extra local --group build -c requirements/dev.lock \
 		-o requirements/local.lock
+	$(COMPILE) pyproject.toml --extra aws -c requirements/dev.lock -o requirements/aws.lock
+	$(COMPILE) --group pyproject.toml:infra -c requirements/dev.lock -o requirements/infra.lock
 	$(COMPILE) --group pyproject.toml:emulator -o requirements/emulator.lock
 	$(COMPILE) --group pyproject.toml:clients -o requirements/clients.lock
 	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.lock
 
 clean: ## Remove what was installed and cached here; memories stay
-	rm -rf .venv .venv-clients .venv-emulator clients/node_modules .uv .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-clients .venv-emulator .venv-infra build cdk.out clients/node_modules .uv .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## List the targets
@@ -109,6 +112,17 @@ help: ## List the targets
 .venv-emulator/.ready: .uv/.ready requirements/emulator.lock
 	@$(UV) venv --quiet --clear --python .uv/bin/python .venv-emulator
 	@$(SYNC) .venv-emulator/bin/python requirements/emulator.lock
+	@touch $@
+
+# What deploys also lies open to the tests, after their own packages: the locks agree.
+.venv/.infra: .venv/.dev .venv-infra/.ready
+	@.venv-infra/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		> "$$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/infra.pth"
+	@touch $@
+
+.venv-infra/.ready: .uv/.ready requirements/infra.lock
+	@$(UV) venv --quiet --clear --python .uv/bin/python .venv-infra
+	@$(SYNC_AS_IS) .venv-infra/bin/python requirements/infra.lock
 	@touch $@
 
 .venv-clients/.ready: .uv/.ready requirements/clients.lock

@@ -12,26 +12,20 @@ import os
 import sys
 import time
 import uuid
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from email.message import Message
-from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, override
 
-from fastapi import FastAPI
-from mangum import Mangum
-
-from keeproom import compose, mcp
-from keeproom.api import build_app
-from keeproom.cli.vaults import only
-from keeproom.oauth.authorization import Authorization
-from keeproom.oauth.verify import authenticated
+from keeproom import compose, doors
+from keeproom.aws.lambda_asgi import lambda_handler
 from keeproom.settings import read_settings
-from keeproom.vault.vault import Vault
 
 _TEXT = ("text/", "application/json", "application/javascript", "application/xml")
 _RENAMED = {"www-authenticate": "x-amzn-remapped-www-authenticate"}
+
+
+type Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 
 class Context:
@@ -39,6 +33,7 @@ class Context:
 
     function_name = "keeproom"
     memory_limit_in_mb = 1024
+    invoked_function_arn = "arn:aws:lambda:eu-west-1:000000000000:function:keeproom"
 
     def __init__(self) -> None:
         self.aws_request_id = str(uuid.uuid4())
@@ -81,7 +76,7 @@ def event_of(method: str, target: str, headers: Message, body: bytes) -> dict[st
     }
 
 
-def handler_for(function: Mangum, renamed: Mapping[str, str]) -> type[BaseHTTPRequestHandler]:
+def handler_for(function: Handler, renamed: Mapping[str, str]) -> type[BaseHTTPRequestHandler]:
     class Bridge(BaseHTTPRequestHandler):
         # One connection a request: there is one thread, and an idle connection would hold it.
         protocol_version = "HTTP/1.0"
@@ -92,8 +87,7 @@ def handler_for(function: Mangum, renamed: Mapping[str, str]) -> type[BaseHTTPRe
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             event = event_of(self.command, self.path, self.headers, body)
-            told: dict[str, Any] = function(event, Context())  # pyright: ignore[reportArgumentType]
-            self._send(told)
+            self._send(function(event, Context()))
 
         def _send(self, told: dict[str, Any]) -> None:
             text = told.get("body") or ""
@@ -118,25 +112,6 @@ class Server(HTTPServer):
     request_queue_size = 64
 
 
-def application(vault: Vault, letting: Authorization, owner: str) -> FastAPI:
-    """Every door, as `keeproom serve` opens them; those for agents anew for each event, since
-    Mangum begins and ends the application with it."""
-    agents = mcp.build_door(
-        mcp.Served(vaults=only(vault), wake=lambda: None),
-        verify=partial(authenticated, letting),
-        url=letting.issuer,
-    )
-
-    @asynccontextmanager
-    async def running(_: FastAPI) -> AsyncGenerator[None]:
-        async with agents.opened():
-            yield
-
-    app = build_app(vault, owner=owner, authorization=letting, lifespan=running)
-    app.router.routes.extend(agents.routes())
-    return app
-
-
 def main() -> None:
     port = int(sys.argv[1])
     settings = read_settings(PORT=port)
@@ -144,8 +119,8 @@ def main() -> None:
     address = f"http://localhost:{port}"
     with compose.local(settings) as composed, compose.letting_in(settings, address) as letting:
         composed.prepare()
-        app = application(composed.vault, letting, settings.dev_owner_email)
-        function = Mangum(app, lifespan="auto")
+        app = doors.application(composed.vault, letting, owner=settings.dev_owner_email)
+        function = lambda_handler(app, app.router.lifespan_context(app))
         Server(("127.0.0.1", port), handler_for(function, renamed)).serve_forever()
 
 

@@ -6,7 +6,7 @@ import http.client
 import secrets
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast, override
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -70,16 +70,16 @@ class _Passing(BaseHTTPRequestHandler):
     def answer(self) -> None:
         proxy = cast("Proxy", self.server)
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
-        onward = http.client.HTTPConnection(proxy.upstream, timeout=60)
-        onward.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-        for name, value in self.headers.items():
-            if name.lower() not in PER_CONNECTION:
-                onward.putheader(name, value.replace(proxy.here, proxy.upstream))
-        onward.putheader("Authorization", f"Bearer {proxy.token}")
-        onward.putheader("Content-Length", str(len(body)))
-        onward.endheaders(body)
-        self._pass_back(onward.getresponse())
-        onward.close()
+        with closing(http.client.HTTPConnection(proxy.upstream, timeout=60)) as onward:
+            onward.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+            for name, value in self.headers.items():
+                if name.lower() not in PER_CONNECTION:
+                    onward.putheader(name, value.replace(proxy.here, proxy.upstream))
+            onward.putheader("Authorization", f"Bearer {proxy.token}")
+            onward.putheader("Content-Length", str(len(body)))
+            onward.endheaders(body)
+            with closing(onward.getresponse()) as answer:
+                self._pass_back(answer)
 
     def _pass_back(self, answer: http.client.HTTPResponse) -> None:
         body = answer.read()

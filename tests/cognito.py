@@ -59,7 +59,7 @@ class Pool:
 
 @contextmanager
 def new_pool(endpoint: str) -> Generator[Pool]:
-    with closing(emulator.service("cognito-idp", endpoint)) as cognito:
+    with closing(emulator.aws(endpoint, "cognito-idp")) as cognito:
         name = f"test-{uuid.uuid4().hex}"
         made = cognito.create_user_pool(PoolName=name, UsernameAttributes=["email"])
         pool = made["UserPool"]["Id"]

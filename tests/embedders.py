@@ -43,11 +43,17 @@ class WordEmbedder:
             raise Unavailable("The model is down.")
 
 
-def _vector(text: str) -> bytes:
-    row = [0.0] * DIMS
+def direction(text: str, size: int = DIMS) -> list[float]:
+    """Where the text points, at a length of its own."""
+    row = [0.0] * size
     for word in text.casefold().replace(".", " ").replace(",", " ").split():
         digest = hashlib.sha256(word.encode()).digest()
         for n in range(0, 16, 2):
             row[digest[n]] += 1.0 if digest[n + 1] & 1 else -1.0
+    return row
+
+
+def _vector(text: str) -> bytes:
+    row = direction(text)
     size = math.sqrt(sum(x * x for x in row)) or 1.0
     return struct.pack(f"<{DIMS}f", *(x / size for x in row))

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from keeproom.api import build_app
 from keeproom.local import grant_store
@@ -90,13 +90,18 @@ class _Placed:
         await self.app(scope, receive, send)
 
 
+def application_of(vault: Vault, auth: Authorization) -> ASGIApp:
+    """Every door of this vault but the agents', on the owner's own machine."""
+    return _Placed(_app(), vault, auth)
+
+
 @contextmanager
 def door_in(folder: Path, vault: Vault, *, issuer: str = HERE) -> Generator[Door]:
     watch = Watch()
     papers = Papers(watch)
     with closing(grant_store.open(folder / "grants.db")) as store:
         auth = Authorization(grants=store, documents=papers, issuer=issuer, clock=watch)
-        with client_of(_Placed(_app(), vault, auth)) as http:
+        with client_of(application_of(vault, auth)) as http:
             yield Door(http=http, auth=auth, watch=watch, papers=papers)
 
 

@@ -28,6 +28,14 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture
+def aws_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a client of AWS looks for before it calls an emulator."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+
+
 @pytest.fixture(scope="session")
 def dynamo(endpoint: str) -> Iterator[Table]:
     client = emulator.client(endpoint)

@@ -300,6 +300,19 @@ def test_an_entry_that_was_removed_or_altered_shows(table: Table) -> None:
     assert len(store.audit_faults()) == 1
 
 
+def test_the_beginning_of_the_audit_can_be_cut_off(store: ItemGrantStore) -> None:
+    for n in range(5):
+        store.commit(Change(entry=entry(n=n)))
+
+    third = store.audit().items[2]
+    assert store.cut_audit(third.at) == 2
+    assert [one.id for one in store.audit().items][-1] == third.id
+    assert store.audit_faults() == []
+    assert store.cut_audit(third.at) == 0
+    store.commit(Change(entry=entry(n=5)))
+    assert store.audit_faults() == []
+
+
 def test_a_decision_is_linked_anew_when_another_came_first(table: Table) -> None:
     busy = Interrupted(table)
     store = ItemGrantStore(busy)

@@ -50,7 +50,7 @@ def aws(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def kept(endpoint: str, content: str) -> str:
     """The name of a secret with this in it."""
-    with closing(emulator.service("secretsmanager", endpoint)) as secrets:
+    with closing(emulator.aws(endpoint, "secretsmanager")) as secrets:
         return secrets.create_secret(Name=uuid4().hex, SecretString=content)["ARN"]
 
 
@@ -178,7 +178,7 @@ def test_the_secret_is_read_once(pool: Pool, endpoint: str) -> None:
     arn = kept(endpoint, json.dumps({"OIDC_CLIENT_SECRET": secret, "OTHER": "x"}))
     provider = on_aws(pool, endpoint, arn, client_id)
     provider.person(code_of(provider), verifier=VERIFIER, nonce=NONCE)
-    with closing(emulator.service("secretsmanager", endpoint)) as secrets:
+    with closing(emulator.aws(endpoint, "secretsmanager")) as secrets:
         secrets.put_secret_value(SecretId=arn, SecretString="{}")
 
     person = provider.person(code_of(provider), verifier=VERIFIER, nonce=NONCE)
@@ -202,7 +202,7 @@ def test_a_secret_that_cannot_be_read_is_asked_for_again(pool: Pool, endpoint: s
     with pytest.raises(Unavailable):
         provider.person(code, verifier=VERIFIER, nonce=NONCE)
 
-    with closing(emulator.service("secretsmanager", endpoint)) as secrets:
+    with closing(emulator.aws(endpoint, "secretsmanager")) as secrets:
         content = json.dumps({"OIDC_CLIENT_SECRET": secret})
         secrets.create_secret(Name=name, SecretString=content)
     assert provider.person(code, verifier=VERIFIER, nonce=NONCE).verified

@@ -305,6 +305,8 @@ def test_a_field_of_the_wrong_form_is_named(
         ("POST", "/api/bulk", {"items": ["x", 5]}, "items[1]"),
         ("PUT", "/api/settings", {"approval_mode": "never"}, "approval_mode"),
         ("PUT", "/api/settings", {"recall_limit": 0}, "recall_limit"),
+        ("PUT", "/api/settings", {"keep_audit_days": -1}, "keep_audit_days"),
+        ("PUT", "/api/settings", {"keep_rejected_days": 10**9}, "keep_rejected_days"),
         ("PUT", "/api/guide", {"content": " ", "expected_number": 0}, "content"),
         ("PUT", "/api/guide", {"content": "x" * 40_001, "expected_number": 0}, "content"),
         ("PUT", "/api/guide", {"content": "x"}, "If-Match"),

@@ -75,6 +75,13 @@ def test_files_folders_and_standard_input_are_imported(env: dict[str, str], tmp_
     ]
 
 
+def test_cleanup_says_what_it_removed(env: dict[str, str]) -> None:
+    told(env, "remember", "Anna plays the violin")
+    nothing = {"superseded": 0, "rejected": 0, "earlier_texts": 0, "audit": 0}
+    assert told(env, "cleanup") == nothing
+    assert "0 rejected memories" in run(env, "cleanup").stdout
+
+
 def test_status_says_what_there_is(env: dict[str, str]) -> None:
     told(env, "remember", "Anna plays the violin")
     found = told(env, "status")
@@ -167,7 +174,7 @@ def test_what_serve_prints_connects_agents(env: dict[str, str], tmp_path: Path) 
             urllib.request.urlopen(f"{address}/mcp", timeout=10)
         refused.value.close()
 
-    claude = f"claude mcp add --transport http keeproom {address}/mcp"
+    claude = f"claude mcp add --transport http keeproom {address}/mcp && claude mcp login keeproom"
     codex = f"codex mcp add keeproom --url {address}/mcp"
     assert [line for line in printed if line.endswith((claude, codex))] == [
         f"Claude Code     {claude}",

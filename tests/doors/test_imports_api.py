@@ -10,6 +10,7 @@ import pytest
 from keeproom.api import build_app
 from keeproom.vault import imports
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Task, import_of
 from tests.doors.conftest import OWNER, PLACES
 from tests.embedders import WordEmbedder
 from tests.http import client_of
@@ -135,11 +136,11 @@ class Hurried:
     """A door with no time for imports, which rings for the worker."""
 
     def __init__(self, vault: Vault) -> None:
-        self.rung = 0
+        self.rung = list[Task]()
         self.app = build_app(vault, owner=OWNER, wake=self._ring, import_seconds=0)
 
-    def _ring(self) -> None:
-        self.rung += 1
+    def _ring(self, task: Task) -> None:
+        self.rung.append(task)
 
 
 @pytest.fixture
@@ -165,7 +166,7 @@ def test_what_does_not_fit_into_the_call_goes_on_in_the_background(
 ) -> None:
     batch = begun(hurried_client)
     assert (batch["state"], batch["done"], batch["outcomes"]["data"]) == ("running", 0, [])
-    assert hurried.rung == 1
+    assert hurried.rung == [import_of(batch["id"])]
 
     imports.resume(vault, seconds=60)
 

@@ -234,6 +234,9 @@ def test_so_does_every_item_of_an_import(agent: Agent, vault: Vault) -> None:
 
     found = listing.memories(vault, Listed()).items
     assert [memory.source for memory in found] == ["letters (via Claude)", "vet (via Claude)"]
+    entries = listing.audit(vault).items[:3]
+    assert {entry.verb for entry in entries} == {"import", "begin_import", "receive_import"}
+    assert {entry.grant for entry in entries} == {f"grt_{CLAUDE}"}
 
 
 def test_an_app_cannot_pass_for_another(agent: Agent, vault: Vault) -> None:

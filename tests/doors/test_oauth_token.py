@@ -211,6 +211,20 @@ def test_of_two_exchanges_at_once_one_wins_and_the_other_is_a_replay(door: Door)
     assert verbs(door) == ["code_reused", "approve"]
 
 
+def test_servers_whose_clocks_differ_sign_a_client_in_together(door: Door) -> None:
+    ahead, behind = timedelta(seconds=45), timedelta(minutes=-5)
+    client_id = registered(door)["client_id"]
+    page = asked(door, client_id)
+    door.watch.forward(behind)
+    code = answer_of(decided(door, page))["code"]
+    door.watch.forward(ahead)
+    told = exchanged(door, client_id, code).json()
+    door.watch.forward(behind)
+    assert caller(door, told["access_token"]) is not None
+    assert refreshed(door, client_id, told["refresh_token"]).status_code == 200
+    assert door.auth.grants.audit_faults() == []
+
+
 def test_fifty_clients_sign_in_at_once(door: Door) -> None:
     def whole(n: int) -> str:
         return signed_in(door, client_name=f"App {n}").access

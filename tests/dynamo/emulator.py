@@ -1,4 +1,4 @@
-"""A DynamoDB emulator on this machine, for as long as somebody needs it."""
+"""An emulator of DynamoDB and S3 on this machine, for as long as somebody needs it."""
 
 import os
 import socket
@@ -62,17 +62,16 @@ def emulator(folder: Path) -> Generator[str]:
 
 
 def client(endpoint: str) -> Client:
-    """Refuses any other machine."""
-    return service("dynamodb", endpoint)
+    return aws(endpoint, "dynamodb")
 
 
-def service(name: str, endpoint: str) -> Any:
-    """A client of any service. Refuses any other machine."""
+def aws(endpoint: str, service: str) -> Any:
+    """A client of the service there. Refuses any other machine."""
     if urlsplit(endpoint).hostname != "127.0.0.1":
         raise ValueError("tests talk to this machine only")
     make = cast("Any", boto3.client)  # pyright: ignore[reportUnknownMemberType]
     return make(
-        name,
+        service,
         endpoint_url=endpoint,
         region_name="eu-west-1",
         aws_access_key_id="test",
@@ -93,6 +92,13 @@ def new_table(to: Client) -> str:
     )
     waiting = {"Delay": 1, "MaxAttempts": 20}
     boto.get_waiter("table_exists").wait(TableName=name, WaiterConfig=waiting)
+    return name
+
+
+def new_bucket(to: Any) -> str:
+    """The name of an empty bucket."""
+    name = f"test-{uuid.uuid4().hex}"
+    to.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
     return name
 
 

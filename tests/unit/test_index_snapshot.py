@@ -2,17 +2,18 @@
 
 import hashlib
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from keeproom.engines.memory_index import InProcessIndex
+from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Unavailable
-from keeproom.local.snapshots import FileSnapshots
+from keeproom.local.blobs import FileBlobs
 from keeproom.vault.model import Embedding, MemoryType, Position, Status
-from keeproom.vault.ports import Bm25, Indexed, Where
+from keeproom.vault.ports import Bm25, Indexed, Sought, Where
 
 MODEL = "model-1"
 AT = Position(generation="gen_1", counts=(3, 0, 5))
@@ -32,9 +33,10 @@ class Shelf:
     def read(self) -> bytes | None:
         return self.data
 
-    def write(self, parts: Iterable[bytes]) -> None:
+    def write(self, parts: Iterable[bytes]) -> bool:
         self.data = b"".join(parts)
         self.writes += 1
+        return True
 
 
 def memory(id: str, term: str, vector: bytes = b"", *, tag: str = "home") -> Indexed:
@@ -66,8 +68,13 @@ def opened(data: bytes | None, *, model: str = MODEL, dims: int = 2) -> InProces
     return InProcessIndex.open(model, dims, snapshots=Shelf(data))
 
 
+def matching(index: InProcessIndex, terms: Sequence[str], *, limit: int) -> Sequence[str]:
+    sought = Sought(vector=b"", terms=terms, where=ANYWHERE, limit=limit, bm25=BM25)
+    return index.candidates(sought).matching
+
+
 def is_empty(index: InProcessIndex) -> bool:
-    found = index.matching(["tea"], where=ANYWHERE, limit=5, bm25=BM25)
+    found = matching(index, ["tea"], limit=5)
     return index.position is None and not found and not index.lacking(limit=5)
 
 
@@ -76,7 +83,7 @@ def test_a_saved_index_opens_as_it_was() -> None:
     assert index.position == AT
     assert index.lacking(limit=5) == ["mem_c"]
     assert index.nearest(EAST, where=ANYWHERE, limit=5) == ["mem_a", "mem_b"]
-    assert index.matching(["белый"], where=ANYWHERE, limit=5, bm25=BM25) == ["mem_c"]
+    assert matching(index, ["белый"], limit=5) == ["mem_c"]
 
 
 def test_an_opened_index_that_is_saved_again_gives_the_same_bytes() -> None:
@@ -157,7 +164,7 @@ def test_saving_writes_only_what_has_changed_since() -> None:
 
 def test_a_save_that_failed_is_made_up_for(tmp_path: Path) -> None:
     (tmp_path / "blocked").write_bytes(b"")
-    snapshots = FileSnapshots(tmp_path / "blocked" / "search")
+    snapshots = BlobSnapshots(FileBlobs(tmp_path / "blocked"), "search")
     index = InProcessIndex(MODEL, 2, snapshots=snapshots)
     index.put([memory("mem_a", "green", EAST)])
     with pytest.raises(Unavailable):
@@ -173,32 +180,23 @@ def test_an_index_without_a_place_to_save_to_saves_nothing() -> None:
     index.save()
 
 
-def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
-    FileSnapshots(tmp_path / "new" / "search").write([b"one", b"two"])
-    assert (tmp_path / "new" / "search").read_bytes() == b"onetwo"
-    assert (tmp_path / "new" / "search").stat().st_mode & 0o777 == 0o600
-    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+def test_a_save_never_overwrites_what_somebody_else_has_saved_meanwhile(tmp_path: Path) -> None:
+    def opened() -> InProcessIndex:
+        return InProcessIndex.open(MODEL, 2, snapshots=BlobSnapshots(FileBlobs(tmp_path), "search"))
+
+    slow, fast = opened(), opened()
+    slow.put([memory("mem_a", "forgotten", EAST)])
+    fast.put([memory("mem_b", "green", EAST)])
+    fast.save()
+    slow.save()
+    assert opened().nearest(EAST, where=ANYWHERE, limit=5) == ["mem_b"]
+    slow.remove(["mem_a"])
+    slow.put([memory("mem_b", "green", EAST), memory("mem_c", "black", EAST)])
+    slow.save()
+    assert opened().nearest(EAST, where=ANYWHERE, limit=5) == ["mem_b", "mem_c"]
 
 
-def test_a_write_that_breaks_off_leaves_the_old_file_alone(tmp_path: Path) -> None:
-    def parts() -> Iterator[bytes]:
-        yield b"new"
-        raise MemoryError
-
-    snapshots = FileSnapshots(tmp_path / "search")
-    snapshots.write([b"old"])
-    with pytest.raises(MemoryError):
-        snapshots.write(parts())
-    assert [path.name for path in tmp_path.iterdir()] == ["search"]
-    assert snapshots.read() == b"old"
-
-
-def test_the_next_write_clears_away_what_a_crash_left(tmp_path: Path) -> None:
-    (tmp_path / "search.abc123.part").write_bytes(b"half of what was forgotten since")
-    FileSnapshots(tmp_path / "search").write([b"new"])
-    assert [path.name for path in tmp_path.iterdir()] == ["search"]
-
-
-def test_a_file_that_is_not_there_reads_as_none(tmp_path: Path) -> None:
-    assert FileSnapshots(tmp_path / "search").read() is None
-    assert FileSnapshots(tmp_path).read() is None
+def test_a_place_that_cannot_be_read_opens_as_an_empty_index(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    snapshots = BlobSnapshots(FileBlobs(tmp_path), "search")
+    assert is_empty(InProcessIndex.open(MODEL, 2, snapshots=snapshots))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.vault.model import Embedding, MemoryType, Position, Status
-from keeproom.vault.ports import Bm25, Indexed, SearchIndex, Where
+from keeproom.vault.ports import Bm25, Indexed, SearchIndex, Sought, Where
 
 MODEL = "model-1"
 DAY = date(2025, 3, 1)
@@ -103,9 +103,10 @@ class Shelf:
     def read(self) -> bytes | None:
         return self.data
 
-    def write(self, parts: Iterable[bytes]) -> None:
+    def write(self, parts: Iterable[bytes]) -> bool:
         self.data = b"".join(parts)
         self.writes += 1
+        return True
 
 
 def unit(*numbers: float) -> bytes:
@@ -152,6 +153,20 @@ def assert_ranked(
     assert [scores[id] for id in found] == pytest.approx(best, rel=1e-5, abs=1e-5)
 
 
+def matching(
+    index: SearchIndex,
+    terms: Sequence[str],
+    *,
+    where: Where = ANYWHERE,
+    limit: int,
+    bm25: Bm25 = BM25,
+) -> Sequence[str]:
+    sought = Sought(vector=b"", terms=terms, where=where, limit=limit, bm25=bm25)
+    told = index.candidates(sought)
+    assert (told.near, told.stand_in) == ([], False)
+    return told.matching
+
+
 def assert_equal(
     index: SearchIndex,
     naive: NaiveIndex,
@@ -172,7 +187,7 @@ def assert_equal(
         limit=limit,
     )
     assert_ranked(
-        index.matching(terms, where=where, limit=limit, bm25=bm25),
+        matching(index, terms, where=where, limit=limit, bm25=bm25),
         strengths,
         among=among,
         limit=limit,
@@ -305,7 +320,7 @@ def test_answers_stay_right_while_thousands_are_replaced_and_the_dead_are_packed
 def test_an_empty_index_finds_nothing() -> None:
     index = InProcessIndex(MODEL, 3)
     assert index.nearest(unit(1, 0, 0), where=ANYWHERE, limit=5) == []
-    assert index.matching(["tea"], where=ANYWHERE, limit=5, bm25=BM25) == []
+    assert matching(index, ["tea"], limit=5) == []
     assert index.strengths(["tea"], ["mem_a"], bm25=BM25) == [0.0]
     assert index.idf(["tea"]) == pytest.approx([math.log(2)])
     assert index.lacking(limit=5) == []
@@ -328,7 +343,7 @@ def test_of_equal_scores_the_memory_put_first_comes_first() -> None:
     ids = [f"mem_{number}" for number in (3, 1, 4, 0, 5, 9, 2, 6)]
     index.put([memory(id, {"tea": 1}, unit(1, 0, 0)) for id in ids])
     assert index.nearest(unit(1, 0, 0), where=ANYWHERE, limit=3) == ids[:3]
-    assert index.matching(["tea"], where=ANYWHERE, limit=5, bm25=BM25) == ids[:5]
+    assert matching(index, ["tea"], limit=5) == ids[:5]
 
 
 def test_an_embedding_that_arrives_later_ends_the_lack() -> None:
@@ -351,7 +366,7 @@ def test_an_embedding_of_another_model_or_size_counts_as_lacking(
     index.put([memory("mem_a", {"tea": 1}, vector, model=model, dims=dims)])
     assert index.lacking(limit=5) == ["mem_a"]
     assert index.nearest(unit(1, 0, 0), where=ANYWHERE, limit=5) == []
-    assert index.matching(["tea"], where=ANYWHERE, limit=5, bm25=BM25) == ["mem_a"]
+    assert matching(index, ["tea"], limit=5) == ["mem_a"]
 
 
 def test_a_strength_follows_what_is_put_and_removed_in_between() -> None:
@@ -372,7 +387,7 @@ def test_clearing_takes_everything_and_the_position() -> None:
     index.clear()
     assert index.position is None
     assert index.lacking(limit=5) == []
-    assert index.matching(["tea"], where=ANYWHERE, limit=5, bm25=BM25) == []
+    assert matching(index, ["tea"], limit=5) == []
     assert index.nearest(unit(1, 0, 0), where=ANYWHERE, limit=5) == []
 
 
@@ -389,7 +404,7 @@ def test_searches_see_whole_memories_while_another_thread_puts_and_removes() -> 
     def search() -> Iterator[tuple[int, int]]:
         for _ in range(300):
             near = index.nearest(unit(1, 0, 0), where=ANYWHERE, limit=100)
-            like = index.matching(["tea"], where=ANYWHERE, limit=100, bm25=BM25)
+            like = matching(index, ["tea"], limit=100)
             assert near[0] == "mem_kept"
             assert "mem_kept" in like
             assert len(near) == len(set(near)) <= 51

@@ -1,4 +1,4 @@
-"""The one place where adapters meet the product."""
+"""The one place where adapters meet the product. Each place is imported only where it is used."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -6,33 +6,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from keeproom.clock import utc_now
-from keeproom.engines.documents import FiledDocuments, WebDocuments
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
+from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Invalid, Unusable
-from keeproom.local import grant_store, memory_store, owner
-from keeproom.local.embedder import BundledEmbedder
-from keeproom.local.snapshots import FileSnapshots
-from keeproom.oauth.addresses import folded_all
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
 from keeproom.oauth.sign_in import SignIn
 from keeproom.settings import Settings
 from keeproom.vault.jobs import catch_up
-from keeproom.vault.ports import Embedder
+from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
 from keeproom.vault.profiles import Profiles
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
-    """A vault on this machine and the profiles it goes by."""
+    """A vault and the profiles it goes by. `place`: the folder or the table it lies in."""
 
     vault: Vault
     profiles: Profiles
-    home: Path
+    place: str
 
     def prepare(self) -> None:
         """What can wait until the doors are open: the index, and the measure of a new model.
@@ -45,32 +42,53 @@ class Composed:
 @contextmanager
 def local(settings: Settings) -> Generator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
+    from keeproom.local import memory_store
+    from keeproom.local.blobs import FileBlobs
+
     home = settings.home
     _make_private(home)
-    store = memory_store.open(home / "vault.db", clock=utc_now)
-    embedder, scorer = embedder_of(settings), NumpyScorer()
+    store, embedder = memory_store.open(home / "vault.db", clock=utc_now), embedder_of(settings)
+    index = InProcessIndex.open(
+        embedder.model,
+        embedder.dims,
+        snapshots=BlobSnapshots(FileBlobs(home), "index.snapshot"),
+    )
+    try:
+        yield _composed(store, index, embedder, place=str(home))
+    finally:
+        store.close()
+
+
+def cloud(settings: Settings) -> Composed:
+    """The vault in the settings' table. It is not closed: a container does not end, it is gone.
+    Raises `Invalid` when the settings name none."""
+    from keeproom.aws import memory_store
+
+    table = _needed(settings.vault_table, "VAULT_TABLE")
+    embedder = NoEmbedder()
+    index = InProcessIndex(embedder.model, embedder.dims)
+    return _composed(memory_store.open(table, clock=utc_now), index, embedder, place=table)
+
+
+def _composed(
+    store: MemoryStore, index: SearchIndex, embedder: Embedder, *, place: str
+) -> Composed:
+    scorer = NumpyScorer()
     profiles = Profiles(
         memories=store, embedder=embedder, scorer=scorer, pairs=calibration_pairs, clock=utc_now
     )
     vault = Vault(
-        memories=store,
-        index=InProcessIndex.open(
-            embedder.model, embedder.dims, snapshots=FileSnapshots(home / "index.snapshot")
-        ),
-        embedder=embedder,
-        scorer=scorer,
-        profile=profiles.current,
+        memories=store, index=index, embedder=embedder, scorer=scorer, profile=profiles.current
     )
-    try:
-        yield Composed(vault=vault, home=home, profiles=profiles)
-    finally:
-        store.close()
+    return Composed(vault=vault, profiles=profiles, place=place)
 
 
 @contextmanager
 def letting_in(settings: Settings, issuer: str) -> Generator[Authorization]:
     """What lets apps into the vault of the settings' folder. `issuer`: the address it is reached
     at. Raises `Unusable` and `Invalid`."""
+    from keeproom.local import grant_store
+
     documents = documents_of(settings)
     _make_private(settings.home)
     store = grant_store.open(settings.home / "grants.db")
@@ -80,27 +98,63 @@ def letting_in(settings: Settings, issuer: str) -> Generator[Authorization]:
         store.close()
 
 
+def letting_in_cloud(settings: Settings) -> Authorization:
+    """What lets apps into the vault at the settings' public address. Raises `Invalid` when they
+    name no address or no table."""
+    from keeproom.aws import grant_store
+
+    store = grant_store.open(_needed(settings.grants_table, "GRANTS_TABLE"))
+    issuer = _needed(settings.public_url, "PUBLIC_URL")
+    return Authorization(grants=store, documents=documents_of(settings), issuer=issuer)
+
+
 def signing_in(settings: Settings, authorization: Authorization) -> SignIn | None:
     """How the owner signs in, if at a provider. Raises `Invalid` for settings that are incomplete
     or not safe."""
+    from keeproom.local import owner
+
     if not settings.signs_in:
         return None
     secret = settings.oidc_client_secret.get_secret_value()
-    if not secret:
-        raise Invalid("Set OIDC_CLIENT_SECRET: SECRETS_ARN is for AWS.", param="OIDC_CLIENT_SECRET")
     provider = owner.open(
         settings.oidc_issuer,
         settings.oidc_client_id,
-        secret=secret,
+        secret=_needed(secret, "OIDC_CLIENT_SECRET"),
         home=authorization.issuer,
         logout_url=settings.oidc_logout_url,
     )
-    return SignIn(auth=authorization, provider=provider, owners=folded_all(settings.owners))
+    return SignIn(auth=authorization, provider=provider, owners=settings.owners)
+
+
+def signing_in_cloud(settings: Settings, authorization: Authorization) -> SignIn | None:
+    """The same on AWS, where the secret is not in the settings. Raises `Invalid`."""
+    from keeproom.aws import owner
+
+    if not settings.signs_in:
+        return None
+    provider = owner.open(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        secrets_arn=_needed(settings.secrets_arn, "SECRETS_ARN"),
+        home=authorization.issuer,
+        logout_url=settings.oidc_logout_url,
+    )
+    return SignIn(auth=authorization, provider=provider, owners=settings.owners)
+
+
+def waker(settings: Settings) -> Wake:
+    """Tells the worker on AWS that there is work. Raises `Invalid` when the settings name no
+    queue."""
+    from keeproom.aws import queue
+
+    return queue.open(_needed(settings.jobs_queue_url, "JOBS_QUEUE_URL")).wake
 
 
 def documents_of(settings: Settings) -> Documents:
     """Raises `Invalid` for documents of one's own where others come too: they would vouch for
     anybody."""
+    from keeproom.engines.documents import FiledDocuments, WebDocuments
+
     if settings.cimd_test_docs is None:
         return WebDocuments()
     if not settings.is_local:
@@ -123,9 +177,10 @@ def embedder_of(settings: Settings) -> Embedder:
         case "none":
             return NoEmbedder()
         case "bundled":
+            from keeproom.local.embedder import BundledEmbedder
+
             return BundledEmbedder.open()
         case "fastembed":
-            # Imported here: an extra that is installed only where it is used.
             from keeproom.engines.fastembed_embedder import FastEmbedder
 
             return FastEmbedder(
@@ -145,5 +200,5 @@ def embedder_of(settings: Settings) -> Embedder:
 
 def _needed[T: (str, int)](value: T, name: str) -> T:
     if not value:
-        raise Invalid(f"Set {name}: KEEPROOM_EMBEDDER asks for it.", param=name)
+        raise Invalid(f"Set {name}: it is needed here.", param=name)
     return value

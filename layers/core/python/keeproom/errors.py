@@ -91,3 +91,13 @@ class Unusable(VaultError):
 
 class Contended(Exception):
     """Something a decision rested on has changed: decide again. Never reaches a caller."""
+
+
+def place_of(error: BaseException) -> str:
+    """Module and line where it was raised, for a log: the message may hold what was sent."""
+    trace = error.__traceback__
+    if trace is None:
+        return "-"
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_globals.get('__name__', '-')}:{trace.tb_lineno}"

@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from keeproom.errors import Invalid
+from keeproom.oauth.addresses import folded_all
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ADDRESS = re.compile(r"[^\s@*<>\"]+@[^\s@*<>\"]+")
@@ -106,6 +107,18 @@ class Settings(BaseSettings):
         "machine without a way out. For loopback addresses only.",
     )
 
+    vault_table: str = Field(
+        "", alias="VAULT_TABLE", description="DynamoDB table of the vault, on AWS."
+    )
+    grants_table: str = Field(
+        "",
+        alias="GRANTS_TABLE",
+        description="DynamoDB table of who has been let in, on AWS.",
+    )
+    jobs_queue_url: str = Field(
+        "", alias="JOBS_QUEUE_URL", description="SQS queue that the worker listens to, on AWS."
+    )
+
     @field_validator("home")
     @classmethod
     def _absolute(cls, home: Path) -> Path:
@@ -128,22 +141,23 @@ class Settings(BaseSettings):
         return url.rstrip("/")
 
     @property
-    def owners(self) -> list[str]:
-        """The addresses of `OWNER_EMAILS`."""
-        return [one.strip() for one in self.owner_emails.split(",") if one.strip()]
+    def owners(self) -> frozenset[str]:
+        """The addresses of `owner_emails`, folded."""
+        return folded_all(self.owner_emails.split(",")) - {""}
 
     @property
     def signs_in(self) -> bool:
         """Whether the owner signs in at a provider. Raises `Invalid` when that is set by half, or
-        cannot be safe."""
+        cannot be safe. Addresses alone are no half: they are what signing up goes by, too."""
+        secret = self.oidc_client_secret.get_secret_value()
+        if not any((self.oidc_issuer, self.oidc_client_id, secret, self.oidc_logout_url)):
+            return False
         needed = {
             "OIDC_ISSUER": self.oidc_issuer,
             "OIDC_CLIENT_ID": self.oidc_client_id,
             "OWNER_EMAILS": ", ".join(self.owners),
-            "OIDC_CLIENT_SECRET": self.oidc_client_secret.get_secret_value() or self.secrets_arn,
+            "OIDC_CLIENT_SECRET": secret or self.secrets_arn,
         }
-        if not any((*needed.values(), self.oidc_logout_url)):
-            return False
         missing = [name for name, value in needed.items() if not value]
         if missing:
             raise Invalid(

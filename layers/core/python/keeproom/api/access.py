@@ -3,11 +3,11 @@
 import logging
 import secrets
 import time
-from types import TracebackType
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keeproom.api.errors import problem
+from keeproom.errors import place_of
 
 log = logging.getLogger("keeproom.access")
 
@@ -41,26 +41,19 @@ class AccessLog:
         except Exception as error:  # noqa: BLE001  the last resort of this door
             log.error(
                 "failed request=%s error=%s at=%s",
-                request_id, type(error).__name__, _place(error.__traceback__),
+                request_id, type(error).__name__, place_of(error),
             )  # fmt: skip
             if not status:
                 message = f"Something went wrong here. The log names request {request_id}."
                 await problem(500, code="internal", message=message)(scope, receive, seen)
+        took = 1000 * (time.monotonic() - begun)
         log.info(
             "request=%s method=%s route=%s status=%d ms=%.0f",
-            request_id, scope["method"], _route(scope), status, 1000 * (time.monotonic() - begun),
+            request_id, scope["method"], _route(scope), status, took,
+            extra={"event": "request", "status": status, "ms": round(took)},
         )  # fmt: skip
 
 
 def _route(scope: Scope) -> str:
     """As it is declared: `/api/memories/{id}`."""
     return getattr(scope.get("route"), "path", "-")
-
-
-def _place(trace: TracebackType | None) -> str:
-    """Module and line where the error was raised."""
-    if trace is None:
-        return "-"
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_globals.get('__name__', '-')}:{trace.tb_lineno}"

@@ -8,6 +8,7 @@ from fastapi import Depends, FastAPI
 from keeproom.api import (
     approval,
     audit,
+    cleanup,
     connect,
     exclusions,
     grants,
@@ -35,6 +36,7 @@ from keeproom.api.session_owner import SessionOwner
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.sign_in import SignIn
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 ROUTERS = tuple(
     part.router
@@ -47,6 +49,7 @@ ROUTERS = tuple(
         settings,
         exclusions,
         audit,
+        cleanup,
         public,
         connect,
     )
@@ -67,7 +70,7 @@ def build_app(
     public_url: str = "",
     authorization: Authorization | None = None,
     sign_in: SignIn | None = None,
-    wake: Callable[[], None] = lambda: None,
+    wake: Wake = lambda task: None,
     import_seconds: float = IMPORT_SECONDS,
     lifespan: Lifespan | None = None,
 ) -> FastAPI:

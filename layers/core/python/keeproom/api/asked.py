@@ -1,6 +1,6 @@
 """What routes take besides the body: the vault's name, revisions, keys; and nothing unknown."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -10,7 +10,9 @@ from fastapi.routing import APIRoute
 
 from keeproom.api.schemas import Id, Text
 from keeproom.errors import Invalid, NotFound
+from keeproom.oauth.authorization import Authorization
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 PERSONAL = "personal"
 
@@ -21,7 +23,7 @@ class Served:
     `import_seconds`: how long an import may take within its call."""
 
     vault: Vault
-    wake: Callable[[], None]
+    wake: Wake
     import_seconds: float
 
 
@@ -46,6 +48,13 @@ async def opened(
     if names - {PERSONAL}:
         raise NotFound("There is no vault of this name.", param="vault")
     return behind.vault
+
+
+async def _letting_in(request: Request) -> Authorization | None:
+    return cast("Authorization | None", request.app.state.authorization)
+
+
+LettingIn = Annotated[Authorization | None, Depends(_letting_in)]  # None: no app is let in
 
 
 async def only_known_parameters(request: Request) -> None:

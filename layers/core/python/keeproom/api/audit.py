@@ -1,16 +1,15 @@
 """`/api/audit`: who did what, and whether the record is whole."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Self, cast
+from typing import Self
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 
-from keeproom.api.asked import Cursor, Limit, Opened
+from keeproom.api.asked import Cursor, LettingIn, Limit, Opened
 from keeproom.api.errors import documented
 from keeproom.api.schemas import Answer, Page, Time
 from keeproom.errors import Invalid
 from keeproom.oauth import model as oauth
-from keeproom.oauth.authorization import Authorization
 from keeproom.vault import listing, model
 
 router = APIRouter(prefix="/api/audit", tags=["audit"])
@@ -53,12 +52,6 @@ class Verification(Answer):
     intact: bool
     faults: list[str]
 
-
-async def _letting_in(request: Request) -> Authorization | None:
-    return cast("Authorization | None", request.app.state.authorization)
-
-
-LettingIn = Annotated[Authorization | None, Depends(_letting_in)]
 
 type _Chain = Callable[[str, int], tuple[Sequence[Entry], str]]  # cursor, limit; entries, next
 

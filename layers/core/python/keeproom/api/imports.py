@@ -14,6 +14,7 @@ from keeproom.errors import Unavailable
 from keeproom.vault import imports, listing, model
 from keeproom.vault.model import BatchState, Skipped, SkipReason, Status, Stored
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import import_of
 
 router = APIRouter(prefix="/api", tags=["imports"])
 
@@ -128,7 +129,7 @@ def bring_in(
     )
     batch = _worked(vault, behind, batch)
     if batch.state is BatchState.RUNNING:
-        behind.wake()
+        behind.wake(import_of(batch.id))
         response.status_code = 202
     response.headers["Location"] = f"/api/batches/{batch.id}"
     return _in_full(batch, Outcomes(data=_all_outcomes(vault, batch.id), next=None))

@@ -236,6 +236,9 @@ class Settings(Answer):
     recall_preset: Preset
     recall_limit: int
     forget_limit: int
+    keep_superseded_days: int
+    keep_rejected_days: int
+    keep_audit_days: int
     revision: int
 
     @classmethod
@@ -246,6 +249,9 @@ class Settings(Answer):
             recall_preset=settings.recall_preset,
             recall_limit=settings.recall_limit,
             forget_limit=settings.forget_limit,
+            keep_superseded_days=settings.keep_superseded_days,
+            keep_rejected_days=settings.keep_rejected_days,
+            keep_audit_days=settings.keep_audit_days,
             revision=settings.revision,
         )
 

@@ -1,5 +1,7 @@
 """`/api/settings`: what the owner may change."""
 
+from typing import Annotated
+
 from fastapi import APIRouter, Response
 from pydantic import Field
 
@@ -9,9 +11,12 @@ from keeproom.api.owner import Signed
 from keeproom.api.schemas import Body, Settings
 from keeproom.vault import model
 from keeproom.vault.model import ApprovalMode, Preset, ReviewSimilar
-from keeproom.vault.settings import Wanted, change_settings
+from keeproom.vault.settings import LONGEST_KEPT, Wanted, change_settings
 
 router = APIRouter(prefix="/api/settings", tags=["settings"])
+
+
+Days = Annotated[int | None, Field(strict=True, ge=0, le=LONGEST_KEPT)]
 
 
 class NewSettings(Body):
@@ -23,6 +28,16 @@ class NewSettings(Body):
     recall_limit: int | None = Field(None, strict=True, ge=1, le=100)
     forget_limit: int | None = Field(
         None, strict=True, ge=0, le=10_000, description="Memories one app may forget in an hour."
+    )
+    keep_superseded_days: Days = Field(
+        None, description="How many days superseded memories are kept; 0 for ever."
+    )
+    keep_rejected_days: Days = Field(
+        None,
+        description="How many days rejected memories are kept; they stay excluded; 0 for ever.",
+    )
+    keep_audit_days: Days = Field(
+        None, description="How many days audit entries are kept; 0 for ever."
     )
     expected_revision: int | None = Field(
         None, strict=True, ge=0, le=10**9, description="The same as `If-Match`."
@@ -51,6 +66,9 @@ def change(
         recall_preset=new.recall_preset,
         recall_limit=new.recall_limit,
         forget_limit=new.forget_limit,
+        keep_superseded_days=new.keep_superseded_days,
+        keep_rejected_days=new.keep_rejected_days,
+        keep_audit_days=new.keep_audit_days,
     )
     now = change_settings(
         vault,

@@ -2,7 +2,6 @@
 
 from keeproom import compose
 from keeproom.cli.terminal import app
-from keeproom.cli.vaults import PERSONAL, only
 from keeproom.local.queue import Worker
 from keeproom.settings import read_settings
 
@@ -11,7 +10,7 @@ from keeproom.settings import read_settings
 def mcp() -> None:
     """Answer MCP over standard input and output, until the input ends."""
     # Here, because no other command speaks MCP, and it takes half a second to load.
-    from keeproom.mcp.calls import Served  # noqa: PLC0415
+    from keeproom.mcp.calls import PERSONAL, Served, only  # noqa: PLC0415
     from keeproom.mcp.stdio import serve  # noqa: PLC0415
 
     with compose.local(read_settings()) as composed:

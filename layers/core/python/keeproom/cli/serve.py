@@ -4,20 +4,19 @@ import logging
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from keeproom import compose
 from keeproom.cli.terminal import app, say
-from keeproom.cli.vaults import only
 from keeproom.errors import Unavailable
 from keeproom.local.queue import Worker
+from keeproom.oauth import cleanup
 from keeproom.oauth.authorization import Authorization
-from keeproom.oauth.cleanup import clean_up
-from keeproom.oauth.verify import authenticated
 from keeproom.settings import Settings, read_settings
+from keeproom.vault import retention
+from keeproom.vault.vault import Vault
 
 Port = Annotated[
     int | None,
@@ -61,37 +60,32 @@ def _serve(
     # Here, because no other command needs a web server, and it takes half a second to load.
     import uvicorn  # noqa: PLC0415
 
-    from keeproom import api, mcp  # noqa: PLC0415
+    from keeproom import doors  # noqa: PLC0415
 
     sign_in = compose.signing_in(settings, authorization)
     worker = Worker(
-        composed.vault, prepare=composed.prepare, upkeep=lambda: clean_up(authorization)
+        composed.vault,
+        prepare=composed.prepare,
+        upkeep=lambda: _clean_up(composed.vault, authorization),
     )
     port = listener.getsockname()[1]
-    agents = mcp.build_door(
-        mcp.Served(vaults=only(composed.vault), wake=worker.wake),
-        verify=partial(authenticated, authorization),
-        url=authorization.issuer,
-    )
 
     @asynccontextmanager
-    async def running(_: object) -> AsyncGenerator[None]:
+    async def running() -> AsyncGenerator[None]:
         worker.start()
-        async with agents.opened():
-            say(_welcome(port, composed, agents=f"{authorization.issuer}/mcp"))
-            yield
+        say(_welcome(port, composed, agents=f"{authorization.issuer}/mcp"))
+        yield
         worker.stop()
 
-    door = api.build_app(
+    door = doors.application(
         composed.vault,
+        authorization,
         owner=settings.dev_owner_email,
         public_url=settings.public_url,
-        authorization=authorization,
         sign_in=sign_in,
         wake=worker.wake,
-        lifespan=running,
+        running=running,
     )
-    door.router.routes[:0] = agents.routes()
     config = uvicorn.Config(
         door, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=5
     )
@@ -101,13 +95,19 @@ def _serve(
         return
 
 
+def _clean_up(vault: Vault, authorization: Authorization) -> None:
+    retention.clean_up(vault)
+    cleanup.clean_up(authorization, audit_before=retention.audit_kept_from(vault))
+
+
 def _welcome(port: int, composed: compose.Composed, *, agents: str) -> str:
     address = f"http://localhost:{port}"
     return "\n".join(
         (
-            f"Your vault is open at {address} (data in {composed.home}). Ctrl-C closes it.",
+            f"Your vault is open at {address} (data in {composed.place}). Ctrl-C closes it.",
             f"  Is it well?     curl {address}/health",
-            f"  Claude Code     claude mcp add --transport http keeproom {agents}",
+            f"  Claude Code     claude mcp add --transport http keeproom {agents}"
+            " && claude mcp login keeproom",
             f"  Codex           codex mcp add keeproom --url {agents}",
             "  Bring in what you have:  keeproom import FILE",
         )

@@ -1,10 +1,11 @@
-"""`keeproom status`, `calibrate`."""
+"""`keeproom status`, `calibrate`, `cleanup`."""
 
 from collections import Counter
+from dataclasses import asdict
 
-from keeproom.cli.terminal import Json, app, opened, progress, say, say_json
+from keeproom.cli.terminal import OWNER, Json, app, opened, progress, say, say_json
 from keeproom.errors import Unavailable
-from keeproom.vault import jobs, listing
+from keeproom.vault import jobs, listing, retention
 from keeproom.vault.vault import Vault
 
 
@@ -14,7 +15,7 @@ def status(as_json: Json = False) -> None:
     with opened() as here:
         faults = here.vault.memories.audit_faults()
         told = {
-            "home": str(here.home),
+            "home": here.place,
             "memories": _by_status(here.vault),
             "embedding_model": here.vault.embedder.model,
             "embedding_problem": _problem(here.vault),
@@ -80,3 +81,19 @@ def calibrate(as_json: Json = False) -> None:
         say(f"  mean cosine of unrelated memories, {name or 'all scripts'}: {value:.3f}")
     say(f"  mean cosine of questions and unrelated memories: {profile.query_mu:.3f}")
     say(f"  near-duplicates are told apart in: {', '.join(sorted(profile.covers)) or 'none'}")
+
+
+@app.command()
+def cleanup(as_json: Json = False) -> None:
+    """Remove what the settings keep no longer; a running vault does so by itself."""
+    with opened() as here:
+        done = retention.clean_up(here.vault, by=OWNER)
+    if as_json:
+        told = asdict(done)
+        del told["more"]
+        say_json(told)
+        return
+    say(
+        f"Removed: {done.superseded} superseded and {done.rejected} rejected memories, "
+        f"{done.earlier_texts} earlier texts of edited ones, {done.audit} audit entries."
+    )

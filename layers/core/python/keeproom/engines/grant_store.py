@@ -11,9 +11,12 @@ expired by itself, some day; nothing relies on it.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
+from itertools import takewhile
 
-from keeproom.clock import tries
+from keeproom.clock import iso, tries
 from keeproom.engines.item_store import chain, layout
 from keeproom.engines.item_store.attributes import pack, unpack
 from keeproom.engines.item_store.cursor import seal, unseal
@@ -129,6 +132,27 @@ class ItemGrantStore:
                 return [found] if found else []
             told = found
         return [told]
+
+    def cut_audit(self, before: datetime) -> int:
+        links = takewhile(lambda one: one.entry.at < before, map(layout.link, self._walk("A#")))
+        old = {link.place: link for link in links}
+        cut = self._cut({place: link.hash for place, link in old.items()})
+        gone = [link.entry for place, link in old.items() if place <= cut]
+        self._table.drop([(_PK, layout.name("A", iso(one.at), one.id)) for one in gone])
+        return len(gone)
+
+    def _cut(self, hashes: Mapping[int, str]) -> int:
+        """Up to which place the chain is cut then."""
+        for _ in tries(self._patience):
+            head = self._head()
+            now = chain.cut(head, hashes)
+            if now == head:
+                return head.cut_count
+            now = replace(now, revision=now.revision + 1)
+            with suppress(Failed, Busy):
+                self._table.transact([Write(_head_item(now), _at(head.revision))])
+                return now.cut_count
+        raise Unavailable(_BUSY)
 
     def commit(self, change: Change) -> None:
         steps = _steps(change)

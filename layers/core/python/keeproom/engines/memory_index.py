@@ -14,7 +14,7 @@ from keeproom.engines.postings import Postings
 from keeproom.engines.slots import Places, Slots
 from keeproom.engines.snapshot import Packed, Snapshots, decode, encode
 from keeproom.vault.model import Embedding, Position
-from keeproom.vault.ports import Bm25, Indexed, Where
+from keeproom.vault.ports import Bm25, Candidates, Indexed, Sought, Where
 
 _DEAD_SHARE = 0.2  # of all slots: packing them away then costs each about 30 µs at 100,000
 _DEAD_FEW = 256
@@ -49,6 +49,12 @@ class InProcessIndex:
 
     # ---- searching
 
+    def candidates(self, sought: Sought) -> Candidates:
+        near = list[str]()
+        if sought.vector:
+            near = self.nearest(sought.vector, where=sought.where, limit=sought.limit)
+        return Candidates(near=near, matching=self._matching(sought))
+
     def nearest(self, vector: bytes, *, where: Where, limit: int) -> Sequence[str]:
         with self._lock:  # the rest needs none: a row or id once added never moves or changes
             ids, eligible = self._slots.ids, self._slots.eligible(where)
@@ -62,14 +68,12 @@ class InProcessIndex:
             mean = self._matrix.mean()
         return None if mean is None else float(np.frombuffer(vector, "<f4") @ mean)
 
-    def matching(
-        self, terms: Sequence[str], *, where: Where, limit: int, bm25: Bm25
-    ) -> Sequence[str]:
+    def _matching(self, sought: Sought) -> list[str]:
         with self._lock:
-            ids, eligible = self._slots.ids, self._slots.eligible(where)
-            scores = self._scores(terms, bm25)
+            ids, eligible = self._slots.ids, self._slots.eligible(sought.where)
+            scores = self._scores(sought.terms, sought.bm25)
         found = np.flatnonzero(eligible & (scores > 0))
-        return _named(ids, found[_best(scores[found], limit)])
+        return _named(ids, found[_best(scores[found], sought.limit)])
 
     def strengths(self, terms: Sequence[str], ids: Sequence[str], *, bm25: Bm25) -> Sequence[float]:
         with self._lock:
@@ -117,7 +121,8 @@ class InProcessIndex:
                 self._changes += 1
 
     def save(self) -> None:
-        """Does nothing when nothing has changed since. Raises `Unavailable`."""
+        """Does nothing when nothing has changed since, or somebody else has saved; then the next
+        call saves. Raises `Unavailable`."""
         if self._snapshots is None:
             return
         with self._saving:
@@ -125,8 +130,8 @@ class InProcessIndex:
                 if self._saved == self._changes:
                     return
                 changes, packed = self._changes, self._pack()
-            self._snapshots.write(encode(packed, model=self._model, dims=self._dims))
-            self._saved = changes
+            if self._snapshots.write(encode(packed, model=self._model, dims=self._dims)):
+                self._saved = changes
 
     # ---- inside the lock
 
@@ -187,7 +192,7 @@ class InProcessIndex:
 
     def _scores(self, terms: Sequence[str], bm25: Bm25) -> Floats:
         """Strength of every slot, kept until something changes: `strengths` asks for what
-        `matching` has just computed."""
+        `candidates` has just computed."""
         key = (tuple(dict.fromkeys(terms)), bm25)
         scores = self._strengths.get(key)
         if scores is None:

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from keeproom.engines.matrix import Floats
 from keeproom.engines.postings import PackedPostings
 from keeproom.engines.slots import KINDS, PackedSlots
+from keeproom.errors import Contended, Unavailable
 from keeproom.vault.model import Position
+from keeproom.vault.ports import Blobs
 
 _MAGIC = b"KEEPROOM"
 _FORMAT = 1
@@ -46,10 +48,38 @@ class Snapshots(Protocol):
         """The whole of it; None when there is none, or none that can be read."""
         ...
 
-    def write(self, parts: Iterable[bytes]) -> None:
-        """Put the parts, one after another, in the place of the old one: all or nothing. Raises
-        `Unavailable`, the old one untouched."""
+    def write(self, parts: Iterable[bytes]) -> bool:
+        """Put the parts, one after another, in the place of the old one: all or nothing. False,
+        and nothing written, when somebody else has written since this one was read: what they
+        know may be newer. Raises `Unavailable`, the old one untouched."""
         ...
+
+
+class BlobSnapshots:
+    """`Snapshots` as one of the blobs."""
+
+    def __init__(self, blobs: Blobs, name: str) -> None:
+        self._blobs, self._name = blobs, name
+        self._seen: str | None = None
+
+    def read(self) -> bytes | None:
+        try:
+            blob = self._blobs.read(self._name)
+        except Unavailable:
+            return None
+        self._seen = blob.tag if blob else ""
+        return blob.data if blob else None
+
+    def write(self, parts: Iterable[bytes]) -> bool:
+        if self._seen is None:
+            blob = self._blobs.read(self._name)
+            self._seen = blob.tag if blob else ""
+        try:
+            self._seen = self._blobs.write(self._name, parts, over=self._seen)
+        except Contended:
+            self._seen = None
+            return False
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,19 +5,20 @@ from collections.abc import Callable
 from threading import Event, Thread
 from time import monotonic
 
-from keeproom.errors import VaultError
-from keeproom.vault import imports, jobs
+from keeproom.errors import Unavailable, VaultError
+from keeproom.vault import imports
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import STEP, Task, index_step, work
 
 TICK = 5.0  # seconds between looks at the queue when nobody asks
-UPKEEP_EVERY = 3600.0  # seconds
+UPKEEP_EVERY = 86_400.0  # seconds
 SNAPSHOT_EVERY = 60.0  # seconds; what a forget removed leaves the snapshot by then
 _log = logging.getLogger(__name__)
 
 
 class Worker:
     """Works off imports, the index queue and missing embeddings, and keeps the snapshot of the
-    index fresh. `prepare` is run first, once; `upkeep` then and every hour. Whatever fails is tried
+    index fresh. `prepare` is run first, once; `upkeep` then and every day. Whatever fails is tried
     again at the next tick: what is to be done lies in the store."""
 
     def __init__(
@@ -29,6 +30,7 @@ class Worker:
     ) -> None:
         self._vault, self._prepare, self._upkeep = vault, prepare, upkeep
         self._awake, self._stopped = Event(), Event()
+        self._told: dict[Task, None] = {}
         self._saved, self._kept_up = monotonic(), float("-inf")
         self._thread = Thread(target=self._run, name="keeproom-worker", daemon=True)
 
@@ -36,8 +38,9 @@ class Worker:
         self._awake.set()
         self._thread.start()
 
-    def wake(self) -> None:
-        """Look at the imports now."""
+    def wake(self, task: Task) -> None:
+        """Go on with it now. One that waits already is not done twice."""
+        self._told[task] = None
         self._awake.set()
 
     def stop(self, *, patience: float = 10.0) -> None:
@@ -49,24 +52,36 @@ class Worker:
 
     def _run(self) -> None:
         self._try("prepare", self._prepare)
+        self._try("go on with imports", self._left_behind)
         while not self._stopped.is_set():
-            asked = self._awake.wait(TICK)
+            self._awake.wait(TICK)
             self._awake.clear()
-            if asked:
-                self._try("go on with imports", self._imports)
+            self._try("go on with imports", self._told_of)
             self._try("work off the index queue", self._index)
             if monotonic() - self._kept_up > UPKEEP_EVERY:
                 self._kept_up = monotonic()
                 self._try("remove what has expired", self._upkeep)
 
-    def _imports(self) -> None:
-        while not self._stopped.is_set() and imports.resume(self._vault, seconds=1.0):
+    def _left_behind(self) -> None:
+        """By a process that was stopped."""
+        while not self._stopped.is_set() and imports.resume(self._vault, seconds=STEP):
             pass
 
+    def _told_of(self) -> None:
+        """A fault leaves the task for the next tick."""
+        for task in list(self._told):
+            if self._stopped.is_set():
+                return
+            self._told.pop(task, None)
+            try:
+                work(self._vault, task, seconds=STEP, again=self.wake)
+            except Unavailable:
+                self._told[task] = None
+                raise
+
     def _index(self) -> None:
-        while not self._stopped.is_set():
-            if not jobs.work_off(self._vault, limit=64) and not jobs.embed_lacking(self._vault):
-                break
+        while not self._stopped.is_set() and index_step(self._vault):
+            pass
         if monotonic() - self._saved > SNAPSHOT_EVERY:
             self._vault.index.save()
             self._saved = monotonic()

@@ -1,11 +1,11 @@
 """The door for agents: seven tools over MCP, by HTTP and by standard input and output."""
 
 from keeproom.mcp.access import Guarded
-from keeproom.mcp.calls import Served
+from keeproom.mcp.calls import Served, only
 from keeproom.mcp.door import McpDoor, Verify, caller_of
 from keeproom.mcp.server import build_server
 
-__all__ = ["Guarded", "McpDoor", "Served", "Verify", "build_door"]
+__all__ = ["Guarded", "McpDoor", "Served", "Verify", "build_door", "only"]
 
 
 def build_door(served: Served, *, verify: Verify, url: str) -> McpDoor:

@@ -3,15 +3,28 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from keeproom.errors import Invalid
+from keeproom.errors import Invalid, NotFound
 from keeproom.oauth.model import Caller, Permission
 from keeproom.vault.model import Actor
 from keeproom.vault.text import MAX_SOURCE, cleaned_source, without_controls
 from keeproom.vault.vault import Vault
+from keeproom.vault.work import Wake
 
 LONGEST_NAME = 80  # characters of an app's name that memories carry
+PERSONAL = "personal"
 UNNAMED = "an unnamed app"
 UNKNOWN_SOURCE = "agent"
+
+
+def only(vault: Vault) -> Callable[[str], Vault]:
+    """There is one vault, and its name is `personal`."""
+
+    def named(name: str) -> Vault:
+        if name != PERSONAL:
+            raise NotFound("There is no vault of this name.", param="vault")
+        return vault
+
+    return named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +33,7 @@ class Served:
     there is work. `import_seconds`: how long an import may take within its call."""
 
     vaults: Callable[[str], Vault]
-    wake: Callable[[], None] = lambda: None
+    wake: Wake = lambda task: None
     import_seconds: float = 10.0
 
 

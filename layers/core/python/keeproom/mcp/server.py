@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.metadata import version
-from types import TracebackType
 from typing import Any
 
 from anyio.to_thread import run_sync
@@ -22,7 +21,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from keeproom.errors import VaultError
+from keeproom.errors import VaultError, place_of
 from keeproom.mcp.calls import Call, Served
 from keeproom.mcp.faults import misshapen, not_allowed, refusal
 from keeproom.mcp.tool import AnyTool
@@ -89,7 +88,7 @@ def _answered(
     except Exception as error:  # noqa: BLE001  the last resort of this door
         _log.error(
             "failed tool=%s error=%s at=%s",
-            tool.name, type(error).__name__, _place(error.__traceback__),
+            tool.name, type(error).__name__, place_of(error),
         )  # fmt: skip
         return _failed("[internal] Something went wrong here, and the owner's log tells where.")
     told = answer.model_dump(mode="json", exclude_none=True)
@@ -99,12 +98,3 @@ def _answered(
 
 def _failed(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
-
-
-def _place(trace: TracebackType | None) -> str:
-    """Module and line where the error was raised: its message may hold what was sent."""
-    if trace is None:
-        return "-"
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_globals.get('__name__', '-')}:{trace.tb_lineno}"

@@ -1,6 +1,7 @@
 """Removing what has expired: nothing relies on it, but it should not pile up."""
 
 from contextlib import suppress
+from datetime import datetime
 from itertools import batched
 
 from keeproom.errors import Contended
@@ -35,10 +36,10 @@ _KINDS: tuple[type[Noun], ...] = (
 _AT_ONCE = 25
 
 
-def clean_up(auth: Authorization) -> int:
-    """Remove what has expired and count it. Whatever somebody changes meanwhile is left for the
-    next time."""
-    removed = 0
+def clean_up(auth: Authorization, *, audit_before: datetime | None = None) -> int:
+    """Remove what has expired and the audit's entries from before then, and count all of it.
+    Whatever somebody changes meanwhile is left for the next time."""
+    removed = auth.grants.cut_audit(audit_before) if audit_before else 0
     for kind in _KINDS:
         for some in batched(_expired(auth, kind), _AT_ONCE):
             with suppress(Contended):

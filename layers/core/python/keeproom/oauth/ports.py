@@ -42,6 +42,11 @@ class GrantStore(Protocol):
         """A sentence when an entry was removed or altered."""
         ...
 
+    def cut_audit(self, before: datetime) -> int:
+        """Remove the beginning of the audit, entries older than that, and count them. The chain
+        leads on from its cut."""
+        ...
+
     def close(self) -> None:
         """Give back what it holds."""
         ...

@@ -125,7 +125,10 @@ def _commit(
     memories = list(group.stored.values())
     change = Change(
         audit=vault.audit(
-            "import", was.id, by=Actor(was.actor), touched=tuple(one.id for one in memories)
+            "import",
+            was.id,
+            by=Actor(was.actor, grant=was.grant),
+            touched=tuple(one.id for one in memories),
         ),
         put=tuple(Put(memory=memory) for memory in memories),
         claims=tuple(

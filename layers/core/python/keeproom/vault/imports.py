@@ -46,8 +46,8 @@ def begin(
     told = [admitted_or_refused(_sourced(item, source)) for item in items]
     at = vault.clock()
     batch = Batch(
-        id=vault.new_id("bat"), state=BatchState.RECEIVING, actor=by.name, created_at=at,
-        updated_at=at, source=source, total=len(told), propose=propose,
+        id=vault.new_id("bat"), state=BatchState.RECEIVING, actor=by.name, grant=by.grant,
+        created_at=at, updated_at=at, source=source, total=len(told), propose=propose,
     )  # fmt: skip
     decided(vault, lambda: _receive(vault, batch, by))
     for start in range(0, len(told), WRITTEN_DOWN):

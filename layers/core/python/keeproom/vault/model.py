@@ -28,15 +28,13 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something: `owner`, `token:backup` (a script of the owner's), `mcp:Claude`,
-    `cleanup`; under which grant or token, if any."""
+    """`owner`, `token:backup` (the owner's script), `mcp:Claude`, `cleanup`; under which grant."""
 
     name: str
     grant: str = ""
 
     @property
     def is_owner(self) -> bool:
-        """In person, or by a script that the owner has given a token."""
         return self.name == "owner" or self.name.startswith("token:")
 
 
@@ -239,6 +237,7 @@ class Batch:
     cursor: str = ""
     keyword_only: bool = False
     propose: bool = False  # everything it stores waits for the owner
+    grant: str = ""
     revision: int = 1
 
     @property
@@ -361,6 +360,9 @@ class Settings:
     recall_preset: Preset = Preset.DEFAULT
     recall_limit: int = 8
     forget_limit: int = 20  # how many memories one app may forget in an hour
+    keep_superseded_days: int = 365  # 0: for ever, here and below
+    keep_rejected_days: int = 30
+    keep_audit_days: int = 365
     revision: int = 0  # 0: never changed
 
 

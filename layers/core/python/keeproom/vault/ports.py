@@ -95,6 +95,12 @@ class MemoryStore(Protocol):
         """One sentence for each audit chain that does not lead from its cut to its head."""
         ...
 
+    def cut_audit(self, before: datetime, entry: AuditEntry) -> int:
+        """Remove the beginning of the audit, entries older than that, and count them; each chain
+        leads on from its cut. A few thousand a call: 0 when none is left. `entry` tells of it, in
+        the same step as the first of them."""
+        ...
+
     def exclusions(self, *, cursor: str = "", limit: int = 50) -> Page[tuple[str, Exclusion]]:
         """Identities and their exclusions, oldest first."""
         ...
@@ -217,21 +223,42 @@ class Indexed:
     embedding: Embedding | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What to look for: the unit vector of a query (empty: nothing by meaning) and its terms, as
+    many candidates by each as `limit`."""
+
+    vector: bytes
+    terms: Sequence[str]
+    where: Where
+    limit: int
+    bm25: Bm25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Ids, best first: by meaning, and by words. `stand_in`: the search service did not answer,
+    so they come from the copy inside the process."""
+
+    near: Sequence[str]
+    matching: Sequence[str]
+    stand_in: bool = False
+
+
 class SearchIndex(Protocol):
     """The searchable copy: rebuildable, and only ever asked for candidates. Safe for threads."""
 
+    def candidates(self, sought: Sought) -> Candidates:
+        """What a recall should look at: by cosine of the best chunk, and by BM25 strength those
+        with at least one of the terms. May name what the store knows no more."""
+        ...
+
     def nearest(self, vector: bytes, *, where: Where, limit: int) -> Sequence[str]:
-        """Ids by cosine of their best chunk, best first."""
+        """Ids by cosine of their best chunk, best first, exactly, and of all that was put."""
         ...
 
     def background(self, vector: bytes) -> float | None:
         """Mean cosine with the chunks it holds, about; None when it holds none."""
-        ...
-
-    def matching(
-        self, terms: Sequence[str], *, where: Where, limit: int, bm25: Bm25
-    ) -> Sequence[str]:
-        """Ids by BM25 strength, best first; only those with at least one of the terms."""
         ...
 
     def strengths(self, terms: Sequence[str], ids: Sequence[str], *, bm25: Bm25) -> Sequence[float]:
@@ -264,6 +291,29 @@ class SearchIndex(Protocol):
 
     def save(self) -> None:
         """Write the snapshot, if there is anywhere to write it. A crash leaves the old one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blob:
+    """`tag`: another after each write."""
+
+    data: bytes
+    tag: str
+
+
+class Blobs(Protocol):
+    """Where one large thing is kept under each name: letters, digits, `.`, `-`, and `/` between
+    parts. Both calls raise `Unavailable`."""
+
+    def read(self, name: str) -> Blob | None:
+        """None when there is none."""
+        ...
+
+    def write(self, name: str, parts: Iterable[bytes], *, over: str) -> str:
+        """Put the parts, one after another, in the place of the blob with the tag `over` (empty:
+        where none is): all or nothing. Answers the new tag. Raises `Contended`, and what is there
+        stays, when it has another tag by now."""
         ...
 
 

@@ -1,5 +1,6 @@
 """Finding memories."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -21,12 +22,13 @@ from keeproom.vault.formula import (
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.kin import is_current
 from keeproom.vault.model import Embedding, Memory, MemoryType, Preset, Status
-from keeproom.vault.ports import EncodedQuery, Where
+from keeproom.vault.ports import EncodedQuery, Sought, Where
 from keeproom.vault.similarity import calibrated, mu_for_queries
 from keeproom.vault.text import cleaned
 from keeproom.vault.vault import Vault
 from keeproom.vault.words import query_terms, terms
 
+_log = logging.getLogger(__name__)
 LONGEST_QUERY = 8_000
 MOST_HITS = 100
 CURRENT = frozenset({Status.ACTIVE, Status.PROPOSED})
@@ -68,11 +70,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """`reason`: why there are no hits, else empty."""
+    """`reason`: why there are no hits, else empty. `stand_in`: the search service did not answer,
+    and the vault's own copy of the index did."""
 
     hits: tuple[Hit, ...]
     mode: RecallMode
     reason: str = ""
+    stand_in: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +91,15 @@ class _Asked:
     terms: Sequence[str]
     dates: tuple[NamedDate, ...]
     encoded: EncodedQuery | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Best:
+    """The hits to answer with, the memories read for them, and whether a stand-in named them."""
+
+    hits: Sequence[Hit]
+    known: Mapping[str, Memory]
+    stand_in: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +117,16 @@ def recall(vault: Vault, query: Query) -> Recalled:
     or a limit outside 1 to 100."""
     asked = _asked(vault, query)
     catch_up(vault)
-    hits, known = _best(vault, asked)
+    best = _best(vault, asked)
     mode = RecallMode.HYBRID if asked.encoded else RecallMode.KEYWORD_ONLY
+    _log.info(
+        "recall mode=%s hits=%d", mode, len(best.hits), extra={"event": "recall", "mode": mode}
+    )
     return Recalled(
-        hits=_flagged(vault, hits, known),
+        hits=_flagged(vault, best.hits, best.known),
         mode=mode,
-        reason="" if hits else _why_empty(vault, asked),
+        reason="" if best.hits else _why_empty(vault, asked),
+        stand_in=best.stand_in,
     )
 
 
@@ -153,25 +170,29 @@ def _formula(preset: Preset, encoded: EncodedQuery | None) -> Formula:
     return DEFAULT if encoded and encoded.words else WITHOUT_TOKENS
 
 
-def _best(vault: Vault, asked: _Asked) -> tuple[Sequence[Hit], Mapping[str, Memory]]:
-    """The hits to answer with, and the memories read for them. Asks the index deeper when too few
-    are left because the store knows some of its answers no more."""
-    hits, known = list[Hit](), dict[str, Memory]()
+def _best(vault: Vault, asked: _Asked) -> _Best:
+    """Asks the index deeper when too few are left because the store knows some of its answers no
+    more."""
+    hits, known, stand_in = list[Hit](), dict[str, Memory](), False
     for deeper in (1, 2, 4):
-        ids = _proposed_by_index(vault, asked, deeper * asked.formula.depth)
+        told = vault.index.candidates(_sought(asked, deeper * asked.formula.depth))
+        stand_in = stand_in or told.stand_in
+        ids = list(dict.fromkeys([*told.near, *told.matching]))
         scored, embeddings = _scored(vault, asked, ids)
         hits, known = _ranked(vault, asked, scored, embeddings)
         if len(hits) >= asked.limit or len(hits) == len(scored):
             break
-    return hits[: asked.limit], known
+    return _Best(hits=hits[: asked.limit], known=known, stand_in=stand_in)
 
 
-def _proposed_by_index(vault: Vault, asked: _Asked, depth: int) -> list[str]:
-    formula, near = asked.formula, list[str]()
-    if asked.encoded:
-        near = list(vault.index.nearest(asked.encoded.vector, where=asked.where, limit=depth))
-    match = vault.index.matching(asked.terms, where=asked.where, limit=depth, bm25=formula.bm25)
-    return list(dict.fromkeys([*near, *match]))
+def _sought(asked: _Asked, limit: int) -> Sought:
+    return Sought(
+        vector=asked.encoded.vector if asked.encoded else b"",
+        terms=asked.terms,
+        where=asked.where,
+        limit=limit,
+        bm25=asked.formula.bm25,
+    )
 
 
 def is_eligible(memory: Memory, where: Where) -> bool:

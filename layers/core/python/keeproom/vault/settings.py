@@ -8,6 +8,8 @@ from keeproom.vault.change import Change
 from keeproom.vault.model import Actor, ApprovalMode, Preset, ReviewSimilar, Settings
 from keeproom.vault.vault import Vault, decided
 
+LONGEST_KEPT = 36_500  # days
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -18,6 +20,9 @@ class Wanted:
     recall_preset: Preset | None = None
     recall_limit: int | None = None
     forget_limit: int | None = None
+    keep_superseded_days: int | None = None
+    keep_rejected_days: int | None = None
+    keep_audit_days: int | None = None
 
 
 def change_settings(
@@ -60,3 +65,7 @@ def _check(wanted: Wanted) -> None:
         raise Invalid("Between 1 and 100 hits.", param="recall_limit")
     if wanted.forget_limit is not None and not 0 <= wanted.forget_limit <= 10_000:
         raise Invalid("Between 0 and 10,000 memories an hour.", param="forget_limit")
+    for name in ("keep_superseded_days", "keep_rejected_days", "keep_audit_days"):
+        days = getattr(wanted, name)
+        if days is not None and not 0 <= days <= LONGEST_KEPT:
+            raise Invalid(f"Between 1 and {LONGEST_KEPT} days, or 0 for ever.", param=name)

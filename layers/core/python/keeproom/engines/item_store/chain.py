@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from keeproom.clock import iso
@@ -48,6 +48,16 @@ def _digest(of: Link) -> str:
     told = [of.chain, of.place, of.previous, one.id, iso(one.at), one.actor, one.verb]
     told += [one.subject, one.grant, list(one.touched)]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def cut(gate: Gate, old: Mapping[int, str]) -> Gate:
+    """The gate when the entries at these places go (with their hashes), from its cut on as far as
+    they lead without a gap: clocks differ, so an older entry may stand behind a younger one."""
+    place, last = gate.cut_count, gate.cut_hash
+    while place < gate.count and place + 1 in old:
+        place += 1
+        last = old[place]
+    return replace(gate, cut_count=place, cut_hash=last)
 
 
 def fault(gate: Gate, marks: Iterable[Mark]) -> str:

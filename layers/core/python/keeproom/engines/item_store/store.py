@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from keeproom.clock import Clock
-from keeproom.engines.item_store import deciding, history, imports, layout, memories, queue
+from keeproom.engines.item_store import (
+    deciding,
+    history,
+    imports,
+    layout,
+    memories,
+    queue,
+    retention,
+)
 from keeproom.engines.item_store.listing import each, paged
 from keeproom.engines.item_store.shelf import Shelf, create, generation_of, read_head, read_under
 from keeproom.engines.item_store.table import Table
@@ -112,6 +120,9 @@ class ItemMemoryStore:
 
     def audit_faults(self) -> Sequence[str]:
         return history.audit_faults(self._shelf)
+
+    def cut_audit(self, before: datetime, entry: AuditEntry) -> int:
+        return retention.cut_audit(self._shelf, before, entry)
 
     def exclusions(self, *, cursor: str = "", limit: int = 50) -> Page[tuple[str, Exclusion]]:
         return memories.exclusions(self._shelf, cursor=cursor, limit=limit)

@@ -15,6 +15,7 @@ from keeproom.oauth.model import Permission
 from keeproom.vault import imports, listing, model
 from keeproom.vault.model import BatchState, ImportItem, MemoryType, SkipReason, Status, Stored
 from keeproom.vault.split import FIELDS, from_text, from_values
+from keeproom.vault.work import import_of
 
 
 class Item(Asked):
@@ -106,7 +107,7 @@ def _run(call: Call, many: Many) -> Imported:
     )
     batch = _worked(call, batch)
     if batch.state is BatchState.RUNNING:
-        call.served.wake()
+        call.served.wake(import_of(batch.id))
     return Imported(
         batch_id=batch.id,
         state=batch.state,
