@@ -311,6 +311,12 @@ def local(vault: Vault, door: Door) -> Iterator[httpx.Client]:
         yield client
 
 
+def test_the_local_owner_has_nothing_to_sign_out_of(local: httpx.Client) -> None:
+    assert local.get("/api/owner").json() == {
+        "address": "owner@localhost", "actor": "owner", "sign_out": None,
+    }  # fmt: skip
+
+
 def test_a_token_narrows_what_the_local_owner_may_do(local: httpx.Client) -> None:
     token = made(local, "read")["token"]
     local.headers["Authorization"] = f"Bearer {token}"

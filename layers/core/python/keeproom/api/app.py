@@ -22,6 +22,7 @@ from keeproom.api import (
     settings,
     signing_in,
     tokens,
+    whoami,
 )
 from keeproom.api.access import AccessLog
 from keeproom.api.asked import Served, only_known_parameters
@@ -50,6 +51,7 @@ ROUTERS = tuple(
         exclusions,
         audit,
         cleanup,
+        whoami,
         public,
         connect,
     )

@@ -50,7 +50,7 @@ class OwnerGate:
         if isinstance(verdict, TurnedAway):
             await _turned_away(request, verdict)(scope, receive, send)
             return
-        scope.setdefault("state", {})["actor"] = verdict.actor
+        scope.setdefault("state", {}).update(actor=verdict.actor, owner=verdict)
         await self.app(scope, receive, send)
 
 

@@ -17,7 +17,7 @@ from keeproom.api.owner import is_loopback_url
 from keeproom.api.page import Link, policy, said, whole
 from keeproom.errors import VaultError
 from keeproom.oauth import sessions, sign_in
-from keeproom.oauth.errors import InvalidRequest, NotAllowed, OAuthError, SignInFailed
+from keeproom.oauth.errors import InvalidRequest, NotAllowed, OAuthError, SignInFailed, TooMany
 from keeproom.oauth.parameters import Parameters, read_parameters
 from keeproom.oauth.sign_in import Attempt, Entered, SignIn
 
@@ -62,6 +62,10 @@ def _told(request: Request, error: OAuthError | VaultError) -> Response:
             link = Link("Sign in as somebody else", _exit(request))
             sentence = f"{error} Nothing was stored."
             return _said(request, 403, "This vault is not yours", sentence, link)
+        case TooMany():
+            answer = _said(request, 429, "Not signed in", str(error))
+            answer.headers["Retry-After"] = str(error.retry_after)
+            return answer
         case OAuthError():
             return _said(request, 400, "Not signed in", str(error), _AGAIN)
         case _:
@@ -120,7 +124,8 @@ def _entered(request: Request, asked: Parameters, begun: Attempt) -> Entered:
         raise SignInFailed("The answer is another sign-in service's.", reason="bad_token")
     if asked.get("error") or not asked.get("code"):
         raise SignInFailed("The sign-in service did not sign you in.")
-    entered = sign_in.finish(signing, begun, asked.get("code"))
+    address = request.client.host if request.client else ""
+    entered = sign_in.finish(signing, begun, asked.get("code"), address=address)
     sessions.replaced(signing.auth, cookies.session(request))
     return entered
 

@@ -15,11 +15,12 @@ from keeproom.errors import Contended
 from keeproom.oauth.addresses import folded, masked
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.errors import NotAllowed, SignInFailed, TooMany
-from keeproom.oauth.limits import limited
+from keeproom.oauth.limits import checked, limited, neighbourhood
 from keeproom.oauth.model import SIGN_IN, Change, Finished, Session, hashed
 from keeproom.oauth.ports import Person, Provider
 from keeproom.oauth.sessions import IDLE
 
+MOST_FAILED = 30  # from one neighbourhood, within `SIGN_IN`: each costs a call to the provider
 RECORDED = 60  # refusals in an hour: anybody can have many addresses vouched for
 
 
@@ -72,11 +73,13 @@ def entrance(sign_in: SignIn, attempt: Attempt) -> str:
     return sign_in.provider.entrance(state=attempt.state, nonce=attempt.nonce, challenge=challenge)
 
 
-def finish(sign_in: SignIn, attempt: Attempt, code: str) -> Entered:
+def finish(sign_in: SignIn, attempt: Attempt, code: str, *, address: str) -> Entered:
     """A session for the owner, under a secret that no browser has held before. Once for an attempt.
-    Raises `NotAllowed` for anybody else, who leaves nothing behind but an audit entry without their
-    address; `SignInFailed` for everything that proves nobody; and `Unavailable`."""
-    auth = sign_in.auth
+    `address`: where the browser connects from. Raises `NotAllowed` for anybody else, who leaves
+    nothing behind but an audit entry without their address; `SignInFailed` for everything that
+    proves nobody; `TooMany` after too many of those; and `Unavailable`."""
+    auth, where = sign_in.auth, f"sign_in:{neighbourhood(address)}"
+    checked(auth, where, most=MOST_FAILED, within=SIGN_IN)
     now = auth.clock()
     until = attempt.begun + SIGN_IN
     if not attempt.begun - timedelta(minutes=5) <= now < until:
@@ -85,6 +88,7 @@ def finish(sign_in: SignIn, attempt: Attempt, code: str) -> Entered:
         person = sign_in.provider.person(code, verifier=attempt.verifier, nonce=attempt.nonce)
         _check(sign_in, person)
     except SignInFailed as error:
+        limited(auth, where, most=MOST_FAILED, within=SIGN_IN)
         _record(auth, error)
         raise
     secret = secrets.token_urlsafe(32)
