@@ -209,7 +209,7 @@ def test_a_place_that_was_changed_in_the_cookie_is_not_gone_to(
     assert came_back(browser, vouched(entrance)).headers["location"] == "/"
 
 
-@pytest.mark.parametrize("address", ["/", "/memories?status=active&q=a%2Fb"])
+@pytest.mark.parametrize("address", ["/", "/memories?status=active&q=a%2Fb", "/m%C3%A4rz%20x"])
 def test_a_page_sends_whoever_is_not_signed_in_to_sign_in(
     browser: httpx.Client, address: str
 ) -> None:

@@ -102,6 +102,12 @@ def status_of(error: VaultError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
+def answer_of(error: VaultError) -> JSONResponse:
+    status = status_of(error)
+    headers = {"Retry-After": RETRY_AFTER} if status == 503 else None
+    return _sent(status, fault_of(error), headers)
+
+
 def fault_of(error: VaultError) -> schemas.Fault:
     """What the product raised, as it is told."""
     return schemas.Fault(
@@ -158,9 +164,7 @@ def answer_errors(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     @app.exception_handler(VaultError)
     def vault_error(_: Request, error: VaultError) -> JSONResponse:
-        status = status_of(error)
-        headers = {"Retry-After": RETRY_AFTER} if status == 503 else None
-        return _sent(status, fault_of(error), headers)
+        return answer_of(error)
 
     @app.exception_handler(RequestValidationError)
     def invalid_request(_: Request, error: RequestValidationError) -> JSONResponse:

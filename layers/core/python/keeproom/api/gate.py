@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from keeproom.api import scopes
-from keeproom.api.errors import RETRY_AFTER, fault_of, problem, status_of
+from keeproom.api.errors import answer_of, problem
 from keeproom.api.owner import Owner, OwnerDoor, TurnedAway, Verdict, Why
 from keeproom.errors import VaultError
 from keeproom.oauth.authorization import Authorization
@@ -45,7 +45,7 @@ class OwnerGate:
         try:
             verdict = await run_in_threadpool(_verdict, request)
         except VaultError as error:
-            await _failed(error)(scope, receive, send)
+            await answer_of(error)(scope, receive, send)
             return
         if isinstance(verdict, TurnedAway):
             await _turned_away(request, verdict)(scope, receive, send)
@@ -113,11 +113,6 @@ def _is_visit(request: HTTPConnection) -> bool:
 
 def login_address(request: HTTPConnection) -> str:
     """Where to sign in, and come back here from."""
-    back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    back = quote(request.url.path, safe="/:@!$&'()*+,;=~")
+    back += f"?{request.url.query}" if request.url.query else ""
     return f"/auth/login?back={quote(back, safe='/')}"
-
-
-def _failed(error: VaultError) -> Response:
-    fault, status = fault_of(error), status_of(error)
-    headers = {"Retry-After": RETRY_AFTER} if status == 503 else None
-    return problem(status, code=fault.code, message=fault.message, headers=headers)
