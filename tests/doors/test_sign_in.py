@@ -1,6 +1,7 @@
 """The owner signs in at a provider: who gets in, what the browser holds, and how it ends."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -9,7 +10,7 @@ import httpx
 import pytest
 
 from keeproom.api import build_app
-from keeproom.oauth.model import Session
+from keeproom.oauth.model import Change, Session
 from keeproom.vault.vault import Vault
 from tests.doors.conftest import error_of, held
 from tests.http import HERE, client_of
@@ -586,6 +587,10 @@ def test_signing_out_everywhere_ends_every_session(house: House, inside: httpx.C
     others = [house.browser() for _ in range(3)]
     for other in others:
         signs_in(other)
+
+    forgotten = replace(sessions(house)[0], revision=0)
+    for n in range(60):
+        house.auth.grants.commit(Change(put=(replace(forgotten, id=f"{n:064}"),)))
 
     signed_out(inside, everywhere="1")
     assert not any(map(is_in, [inside, *others]))

@@ -21,6 +21,7 @@ OURS = {"Origin": ADDRESS, "Sec-Fetch-Site": "same-origin"}
 def pool(cloud: Cloud) -> Iterator[Pool]:
     with new_pool(cloud.environment["AWS_ENDPOINT_URL"]) as made:
         made.person("ana@example.com")
+        made.person("ben@example.com")
         made.person("stranger@example.com")
         yield made
 
@@ -74,6 +75,19 @@ def test_the_owner_signs_in_works_and_signs_out(browser: httpx.Client, signing: 
     assert not is_in(browser)
     for secret in (token, "ana@", back.partition("code=")[2][:20]):
         assert secret not in signing.log
+
+
+def test_signing_out_everywhere_ends_every_session(
+    browser: httpx.Client, signing: Container
+) -> None:
+    with httpx.Client(transport=Gateway(signing), base_url=ADDRESS) as other:
+        for one in (browser, other):
+            came_back(one, logs_in(left(one), "ben@example.com").headers["location"])
+            assert is_in(one)
+
+        browser.post("/auth/logout", data={"everywhere": "1"}, headers=OURS)
+        assert not is_in(browser)
+        assert not is_in(other)
 
 
 def test_anybody_else_of_the_pool_stays_outside(browser: httpx.Client) -> None:
