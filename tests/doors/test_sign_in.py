@@ -450,6 +450,11 @@ def test_an_answer_that_names_another_issuer_is_refused(browser: httpx.Client) -
     assert not is_in(browser)
 
 
+def test_an_answer_may_name_its_issuer(browser: httpx.Client, provider: Issuer) -> None:
+    for iss in (provider.url, f"{provider.url}/"):
+        assert came_back(browser, f"{vouched(left(browser))}&iss={iss}").status_code == 303
+
+
 def test_a_flood_of_visitors_leaves_nothing_and_locks_nobody_out(
     house: House, tmp_path: Path
 ) -> None:

@@ -120,8 +120,9 @@ async def _callback(request: Request) -> Response:
 
 def _entered(request: Request, asked: Parameters, begun: Attempt) -> Entered:
     signing = _signing(request)
-    if asked.get("iss") not in ("", signing.provider.issuer):
-        raise SignInFailed("The answer is another sign-in service's.", reason="bad_token")
+    # As with the description, a slash at the end does not make another name.
+    if asked.get("iss").rstrip("/") not in ("", signing.provider.issuer.rstrip("/")):
+        raise SignInFailed("The answer is another sign-in service's.")
     if asked.get("error") or not asked.get("code"):
         raise SignInFailed("The sign-in service did not sign you in.")
     address = request.client.host if request.client else ""
