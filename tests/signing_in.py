@@ -17,7 +17,7 @@ from keeproom.api.session_owner import SessionOwner
 from keeproom.local import grant_store, owner
 from keeproom.oauth.addresses import folded_all
 from keeproom.oauth.authorization import Authorization
-from keeproom.oauth.ports import Provider
+from keeproom.oauth.ports import GrantStore, Provider
 from keeproom.oauth.sign_in import SignIn
 from keeproom.vault.vault import Vault
 from tests.http import HERE, InProcess
@@ -89,6 +89,10 @@ class House:
 
     def with_owners(self, *owners: str) -> "House":
         return self._with(replace(self.sign_in, owners=folded_all(owners)))
+
+    def with_grants(self, grants: GrantStore) -> "House":
+        auth = replace(self.auth, grants=grants)
+        return replace(self._with(replace(self.sign_in, auth=auth)), auth=auth)
 
     def _with(self, sign_in: SignIn) -> "House":
         return replace(self, app=replace(self.app, sign_in=sign_in))

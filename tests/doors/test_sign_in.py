@@ -4,13 +4,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import NoReturn, cast
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
 from keeproom.api import build_app
+from keeproom.errors import Unavailable
 from keeproom.oauth.model import Change, Session
+from keeproom.oauth.ports import GrantStore
 from keeproom.vault.vault import Vault
 from tests.doors.conftest import error_of, held
 from tests.http import HERE, client_of
@@ -395,6 +398,30 @@ def test_a_changed_state_is_refused(house: House, browser: httpx.Client, state: 
     assert sessions(house) == []
 
 
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        ".1764500000",
+        ".1764500000.!!!",
+        ".1764500000.YQ",
+        ".1764500000./w==",
+        ".999999999999.Lw==",
+        ".0.Lw==",
+        ".-1.Lw==",
+    ],
+)
+def test_a_changed_attempt_is_none(house: House, browser: httpx.Client, rest: str) -> None:
+    back = vouched(left(browser))
+    (name,) = list(browser.cookies)
+    secrets = ".".join(cookie(browser, name).split(".")[:3])
+    browser.cookies.clear()
+    browser.cookies.set(name, secrets + rest)
+
+    assert came_back(browser, back).status_code == 400
+    assert sessions(house) == []
+
+
 def test_codes_of_two_browsers_cannot_be_swapped(house: House, browser: httpx.Client) -> None:
     """PKCE and nonce are another browser's."""
     other = house.browser()
@@ -650,6 +677,32 @@ def test_another_provider_does_not_inherit_sessions(house: House, inside: httpx.
     with issuer() as other:
         moved = house.with_provider(provider_at(other))
         assert not is_in(moved.holding(cookie(inside)))
+
+
+class Down:
+    """A store that does not answer."""
+
+    def __getattr__(self, _: str) -> NoReturn:
+        raise Unavailable("The table did not answer.")
+
+
+def test_a_store_that_is_down_is_told_and_lets_nobody_in(
+    house: House, inside: httpx.Client
+) -> None:
+    entrance = left(inside)
+    down = house.with_grants(cast("GrantStore", Down()))
+    browser = down.browser()
+    browser.cookies.update(inside.cookies)
+
+    answer = browser.get("/api/memories")
+    assert error_of(answer, 503)["code"] == "unavailable"
+    assert answer.headers["retry-after"]
+    token = {"Authorization": f"Bearer krm_0123456789_{'A' * 43}"}
+    assert browser.get("/api/memories", headers=token).status_code == 503
+    assert browser.get("/authorize", headers=LINK).status_code == 503
+    assert came_back(browser, vouched(entrance)).status_code == 503
+    assert signed_out(browser).status_code == 503
+    assert is_in(inside)
 
 
 # ---- what is recorded
