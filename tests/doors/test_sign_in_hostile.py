@@ -335,5 +335,8 @@ def test_a_provider_without_an_exit_leads_to_our_own_page(house: House, provider
     assert house.sign_in.provider.exit() == ""
     provider.person["email"] = "x@else.example"
     page = signs_in(house.browser())
-    assert 'href="/auth/signed-out"' in page.text
+    assert 'href="/auth/login?anew=1"' in page.text, "or it lets the same person in again"
+    assert 'href="/auth/login?anew=1"' in house.browser().get("/auth/signed-out").text
+    there = house.browser().get("/auth/login?anew=1").headers["location"]
+    assert httpx.URL(there).params["prompt"] == "select_account"
     assert ADDRESS not in page.text

@@ -23,6 +23,7 @@ from keeproom.oauth.sign_in import Attempt, Entered, SignIn
 
 _PATH = re.compile(r"/(?![/\\])[!-\[\]-~]*")  # printable ASCII without the backslash
 _AGAIN = Link("Sign in", "/auth/login")
+_ANEW = Link("Sign in", "/auth/login?anew=1")
 _NOT_BEGUN = "This sign-in was not begun in this browser, or it is over. Sign in again."
 
 _LEAVE = """\
@@ -59,7 +60,8 @@ def _told(request: Request, error: OAuthError | VaultError) -> Response:
     match error:
         case NotAllowed():
             # The provider would let the same person in again without a word.
-            link = Link("Sign in as somebody else", _exit(request))
+            there = _exit(request, otherwise=_ANEW.address)
+            link = Link("Sign in as somebody else", there)
             sentence = f"{error} Nothing was stored."
             return _said(request, 403, "This vault is not yours", sentence, link)
         case TooMany():
@@ -86,10 +88,12 @@ async def _login(request: Request) -> Response:
         raise InvalidRequest("After signing in one comes back to a page of this vault only.")
     if len(back) > cookies.LONGEST_BACK:
         raise InvalidRequest("That address is too long. Sign in, then start again in the app.")
-    if (there := _by_another_name(request, signing)) is not None:
-        return there
+    if (canonical := _by_another_name(request, signing)) is not None:
+        return canonical
     begun = sign_in.begin(signing, back=back)
-    answer = RedirectResponse(await run_in_threadpool(sign_in.entrance, signing, begun), 302)
+    anew = bool(asked.get("anew"))
+    there = await run_in_threadpool(lambda: sign_in.entrance(signing, begun, anew=anew))
+    answer = RedirectResponse(there, 302)
     cookies.set_attempt(request, answer, begun)
     return answer
 
@@ -171,16 +175,18 @@ def _signed_out(request: Request, *, everywhere: bool) -> str:
     return _exit(request)
 
 
-def _exit(request: Request) -> str:
+def _exit(request: Request, *, otherwise: str = "/auth/signed-out") -> str:
     """Our own page when the provider names no place: here one is signed out all the same."""
     try:
-        return _signing(request).provider.exit() or "/auth/signed-out"
+        return _signing(request).provider.exit() or otherwise
     except VaultError:
-        return "/auth/signed-out"
+        return otherwise
 
 
 async def _gone(request: Request) -> Response:
-    return _said(request, 200, "Signed out", "This browser is signed out of the vault.", _AGAIN)
+    is_out_there_too = await run_in_threadpool(_exit, request, otherwise="")
+    link = _AGAIN if is_out_there_too else _ANEW
+    return _said(request, 200, "Signed out", "This browser is signed out of the vault.", link)
 
 
 def _signing(request: Request) -> SignIn:

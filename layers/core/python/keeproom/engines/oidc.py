@@ -66,7 +66,7 @@ class OidcProvider:
     def issuer(self) -> str:
         return self._issuer
 
-    def entrance(self, *, state: str, nonce: str, challenge: str) -> str:
+    def entrance(self, *, state: str, nonce: str, challenge: str, anew: bool = False) -> str:
         asked = {
             "response_type": "code",
             "client_id": self._client_id,
@@ -76,6 +76,7 @@ class OidcProvider:
             "nonce": nonce,
             "code_challenge": challenge,
             "code_challenge_method": "S256",
+            **({"prompt": "select_account"} if anew else {}),
         }
         return _with_query(self._place("authorization_endpoint"), asked)
 

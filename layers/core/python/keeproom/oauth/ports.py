@@ -89,8 +89,9 @@ class Provider(Protocol):
         """Its one name."""
         ...
 
-    def entrance(self, *, state: str, nonce: str, challenge: str) -> str:
-        """Where the browser goes to sign in. `challenge`: the S256 one of PKCE."""
+    def entrance(self, *, state: str, nonce: str, challenge: str, anew: bool = False) -> str:
+        """Where the browser goes to sign in. `challenge`: the S256 one of PKCE. `anew`: to be asked
+        who it is, even by a provider that has signed somebody in already."""
         ...
 
     def person(self, code: str, *, verifier: str, nonce: str) -> Person:

@@ -66,11 +66,13 @@ def begin(sign_in: SignIn, *, back: str) -> Attempt:
     )
 
 
-def entrance(sign_in: SignIn, attempt: Attempt) -> str:
-    """Where the browser goes. Raises `Unavailable`."""
+def entrance(sign_in: SignIn, attempt: Attempt, *, anew: bool = False) -> str:
+    """Where the browser goes. `anew`: as `Provider.entrance` takes it. Raises `Unavailable`."""
     digest = hashlib.sha256(attempt.verifier.encode()).digest()
     challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-    return sign_in.provider.entrance(state=attempt.state, nonce=attempt.nonce, challenge=challenge)
+    return sign_in.provider.entrance(
+        state=attempt.state, nonce=attempt.nonce, challenge=challenge, anew=anew
+    )
 
 
 def finish(sign_in: SignIn, attempt: Attempt, code: str, *, address: str) -> Entered:
