@@ -1,12 +1,12 @@
 """Keeping the searchable copy in step: it follows the audit, and a queue remembers what is due."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from keeproom.errors import Unavailable
 from keeproom.vault.kin import embedding, is_current
-from keeproom.vault.model import Embedding, Job, Memory
+from keeproom.vault.model import Embedding, Job, Memory, Position, Settings
 from keeproom.vault.ports import Indexed
 from keeproom.vault.vault import Vault
 from keeproom.vault.words import terms
@@ -17,18 +17,36 @@ TICK = timedelta(seconds=5)
 LONGEST = timedelta(hours=1)
 
 
-def catch_up(vault: Vault) -> None:
-    """Bring the index to the store's newest moment, whoever changed it. Cheap when it is there."""
-    with vault.catching_up:
+def catch_up(vault: Vault) -> Settings:
+    """Bring the index to the store's newest moment, whoever changed it, and answer the settings,
+    which lie beside it. Cheap when it is there."""
+    with vault.underway.catching_up:
         since = vault.index.position
-        news = vault.memories.changes(since) if since else None
+        settings, news = _news(vault, since) if since else (vault.memories.settings(), None)
         if news is None:
             _read_everything(vault)
-            return
+            return settings
         moment, ids = news
         late = [one for one in vault.index.lacking(limit=TAKEN) if one not in ids]
         _refresh(vault, [*ids, *late])
         vault.index.position = moment
+    return settings
+
+
+def _news(vault: Vault, since: Position) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
+    done = vault.underway.take()
+    try:
+        return vault.memories.news(since, finished=done)
+    except Unavailable:
+        vault.underway.done(done)
+        raise
+
+
+def take_off(vault: Vault) -> None:
+    """Take off the queue what this process has done. Raises `Unavailable`, with nothing lost: what
+    stays is done again."""
+    if done := vault.underway.take():
+        vault.memories.finish(done)
 
 
 def _read_everything(vault: Vault) -> None:
@@ -46,10 +64,10 @@ def _read_everything(vault: Vault) -> None:
 def _refresh(vault: Vault, ids: Sequence[str]) -> None:
     if not ids:
         return
-    read = vault.memories.read(ids, hidden=True)
-    found = {one: memory for one, memory in read.items() if memory.withdrawn is None}
+    read = vault.memories.whole(ids, hidden=True)
+    found = {one: both for one, both in read.items() if both[0].withdrawn is None}
     vault.index.remove([one for one in ids if one not in found])
-    _put(vault, found.values())
+    vault.index.put([indexed(vault, *both) for both in found.values()])
 
 
 def _put(vault: Vault, memories: Iterable[Memory]) -> None:
@@ -72,45 +90,10 @@ def indexed(vault: Vault, memory: Memory, made: Embedding | None) -> Indexed:
     )
 
 
-def settle(vault: Vault, written: Sequence[Memory], *, embedded: bool = False) -> None:
-    """Try at once what the write has queued. What cannot be done now stays queued: the write
-    itself is safe already, so nothing is raised. `embedded`: the same write has brought the
-    embeddings; else a memory without its own stays queued for one."""
-    try:
-        catch_up(vault)
-        done = written if embedded else _embedded(vault, written)
-        if done:
-            vault.memories.finish(_jobs(vault, {one.id: one.revision for one in done}))
-    except Unavailable:
-        return
-
-
-def _embedded(vault: Vault, memories: Sequence[Memory]) -> list[Memory]:
-    found = vault.memories.embeddings([memory.id for memory in memories])
-    return [one for one in memories if one.id in found and is_current(vault, found[one.id], one)]
-
-
-def settle_removed(vault: Vault, removed: Iterable[Memory]) -> None:
-    """As `settle`, for memories that are gone."""
-    try:
-        catch_up(vault)
-        vault.memories.finish(_jobs(vault, {gone.id: gone.revision + 1 for gone in removed}))
-    except Unavailable:
-        return
-
-
-def _jobs(vault: Vault, revisions: Mapping[str, int]) -> list[Job]:
-    """The jobs that a commit has just queued: by memory and the revision it reached."""
-    generation, at = vault.memories.head().generation, vault.clock()
-    return [
-        Job(generation=generation, memory_id=one, revision=revision, due=at)
-        for one, revision in revisions.items()
-    ]
-
-
 def work_off(vault: Vault, *, limit: int = 1000) -> int:
     """Embed what is still without and take what is done off the queue. Answers how many jobs were
     finished. A job that cannot be done is due again after 5 s, doubling to an hour."""
+    take_off(vault)
     done = 0
     while done < limit:
         taken = _take(vault)
@@ -133,12 +116,10 @@ def _again_at(vault: Vault, job: Job) -> datetime:
 
 def _work(vault: Vault, jobs: Sequence[Job]) -> int:
     ids = [job.memory_id for job in jobs]
-    memories = vault.memories.read(ids, hidden=True)
-    embeddings = vault.memories.embeddings(list(memories))
     lacking = [
         memory
-        for one, memory in memories.items()
-        if one not in embeddings or not is_current(vault, embeddings[one], memory)
+        for memory, made in vault.memories.whole(ids, hidden=True).values()
+        if made is None or not is_current(vault, made, memory)
     ]
     kept = _embed(vault, lacking)
     catch_up(vault)
@@ -150,7 +131,7 @@ def _work(vault: Vault, jobs: Sequence[Job]) -> int:
 
 
 def _refresh_under_lock(vault: Vault, ids: Iterable[str]) -> None:
-    with vault.catching_up:
+    with vault.underway.catching_up:
         _refresh(vault, sorted(ids))
 
 
@@ -173,6 +154,7 @@ def _embed(vault: Vault, memories: Sequence[Memory]) -> set[str]:
 
 def lag(vault: Vault, *, limit: int = 1000) -> int:
     """How many memories wait for their index entry, counted up to `limit`."""
+    take_off(vault)
     return len(vault.memories.jobs(due=vault.clock() + 2 * LONGEST, limit=limit))
 
 

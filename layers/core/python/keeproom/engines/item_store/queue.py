@@ -1,4 +1,4 @@
-"""The index queue."""
+"""The index queue, and what else is taken away once it is done with."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.listing import check_limit
 from keeproom.engines.item_store.shelf import BUSY, Shelf, generation_of, walk
 from keeproom.engines.item_store.steps import job_condition
-from keeproom.engines.item_store.table import LIMIT, Busy, Erase, Failed, Write, key_of
+from keeproom.engines.item_store.table import LIMIT, Busy, Erase, Failed, Same, Write, key_of
 from keeproom.errors import Unavailable
 from keeproom.vault.model import Job
 
@@ -44,15 +44,26 @@ def finish(shelf: Shelf, jobs: Sequence[Job]) -> None:
         _erase(shelf, part)
 
 
-def _erase(shelf: Shelf, steps: Sequence[Erase]) -> None:
+def drop_expired(shelf: Shelf) -> int:
+    now = shelf.clock()
+    old = [
+        Erase(key_of(item), Same({"expires": item["expires"]}))
+        for item in walk(shelf, generation_of(shelf), "R#")
+        if layout.expired(item, now)
+    ]
+    return sum(_erase(shelf, part) for part in batched(old, LIMIT, strict=False))
+
+
+def _erase(shelf: Shelf, steps: Sequence[Erase]) -> int:
+    """How many were still as they were seen, and are gone."""
     for _ in shelf.tries():
         try:
             shelf.table.transact(steps)
-            return
+            return len(steps)
         except Failed as failed:
             steps = [step for n, step in enumerate(steps) if n not in failed.places]
             if not steps:
-                return
+                return 0
         except Busy:
             continue
     raise Unavailable(BUSY)
