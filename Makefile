@@ -77,9 +77,9 @@ deploy: infra/cli/node_modules/.ready ## Deploy to your AWS account (OWNER_EMAIL
 deploy-local: .venv/.infra .venv-emulator/.ready infra/cli/node_modules/.ready ## Deploy the same into an emulator on this machine, use it, destroy it
 	.venv/bin/python -m pytest tests/e2e -v $(ARGS)
 
-eval-recall: $(RUNTIME) ## How well recall finds (DATA=locomo10.json, JSON=1)
+eval-recall: $(if $(filter opensearch,$(SEARCH)),.venv/.dev,$(RUNTIME)) ## How well recall finds (DATA=locomo10.json, SEARCH=opensearch, JSON=1)
 	@[ -n "$(DATA)" ] || { echo "Name the LoCoMo file: make eval-recall DATA=locomo10.json"; exit 1; }
-	.venv/bin/python evals/recall.py --data "$(DATA)"
+	PYTHONPATH=. .venv/bin/python evals/recall.py --data "$(DATA)" $(if $(SEARCH),--search "$(SEARCH)")
 
 eval-duplicates: $(RUNTIME) ## What is skipped, linked and flagged (PAIRS=file, JSON=1)
 	.venv/bin/python evals/duplicates.py $(if $(PAIRS),--pairs "$(PAIRS)")
@@ -113,7 +113,7 @@ lock: .uv/.ready ## Resolve the locks again (UPGRADE=1: to the newest versions)
 	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.lock
 
 clean: ## Remove what was installed and cached here; memories stay
-	rm -rf .venv .venv-clients .venv-emulator .venv-infra build cdk.out clients/node_modules infra/cli/node_modules .uv .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-clients .venv-emulator .venv-infra build cdk.out clients/node_modules infra/cli/node_modules .uv .search-engine .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## List the targets

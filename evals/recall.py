@@ -9,14 +9,16 @@ Run `python evals/recall.py --data locomo10.json`; `JSON=1` adds the numbers as 
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from loading import fill
 from locomo import CATEGORIES, Conversation, Kind, Question, Text, conversations
 from ranking import DEEPEST, Ranked, mean_reciprocal_rank, ranked, recall_at
-from report import Section, Table, publish
+from report import Section, Table, print_table, publish
 from vaults import cached_embedder, temporary_vault
 
 from keeproom.vault.model import ImportItem, Preset
@@ -24,6 +26,7 @@ from keeproom.vault.ports import Embedder
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.vault import Vault
 
+EMBEDDED, OPENSEARCH = "embedded", "opensearch"
 SKIPPED = 2  # exit code: nothing was measured
 PRESETS = (Preset.DEFAULT, Preset.CLASSIC)
 TARGETS = {  # R@10, and how far above the classic preset
@@ -35,15 +38,21 @@ They are LoCoMo's, and its licence keeps them out of this project. Fetch locomo1
 authors (snap-research/locomo), then run: python evals/recall.py --data locomo10.json"""
 
 
+type Asking = Callable[[Vault], AbstractContextManager[Vault]]
+
+
 def judged(
-    conversation: Conversation, kind: Kind, embedder: Embedder
+    conversation: Conversation, kind: Kind, embedder: Embedder, asking: Asking
 ) -> Mapping[Preset, list[Ranked]]:
     with temporary_vault(embedder) as vault:
         covers = remembered(vault, conversation.texts[kind])
-        return {
-            preset: [answered(vault, one, covers, preset=preset) for one in conversation.questions]
-            for preset in PRESETS
-        }
+        with asking(vault) as asked:
+            return {
+                preset: [
+                    answered(asked, one, covers, preset=preset) for one in conversation.questions
+                ]
+                for preset in PRESETS
+            }
 
 
 def remembered(vault: Vault, texts: Sequence[Text]) -> Mapping[str, frozenset[str]]:
@@ -75,12 +84,15 @@ def figures(questions: Sequence[Ranked]) -> dict[str, Any]:
     }
 
 
-def measured(data: Path, embedder: Embedder) -> dict[Preset, dict[Kind, dict[str, Any]]]:
+def measured(
+    data: Path, embedder: Embedder, asking: Asking, *, first: int | None
+) -> dict[Preset, dict[Kind, dict[str, Any]]]:
+    """Of the `first` conversations, or all."""
     told: dict[tuple[Preset, Kind], list[Ranked]] = {}
-    for number, conversation in enumerate(conversations(data), start=1):
+    for number, conversation in enumerate(islice(conversations(data), first), start=1):
         for kind in Kind:
             print(f"conversation {number}, {kind}", file=sys.stderr)
-            for preset, questions in judged(conversation, kind, embedder).items():
+            for preset, questions in judged(conversation, kind, embedder, asking).items():
                 told.setdefault((preset, kind), []).extend(questions)
     return {preset: {kind: figures(told[preset, kind]) for kind in Kind} for preset in PRESETS}
 
@@ -105,12 +117,38 @@ def main() -> int:
     arguments.add_argument(
         "--cache", type=Path, help="a folder that keeps embeddings for next time"
     )
+    arguments.add_argument(
+        "--search", choices=[EMBEDDED, OPENSEARCH], default=EMBEDDED, help="who names candidates"
+    )
+    arguments.add_argument("--first", type=int, help="how many conversations, for a quick look")
     given = arguments.parse_args()
     if given.data is None or not given.data.is_file():
         print(MISSING, file=sys.stderr)
         return SKIPPED
-    found = measured(given.data, cached_embedder(given.cache))
-    section = Section(
+    with asking_in(given.search) as asking:
+        found = measured(given.data, cached_embedder(given.cache), asking, first=given.first)
+    numbers = {**found[Preset.DEFAULT], "classic": found[Preset.CLASSIC]}
+    if given.first:
+        print_table(table(found))
+        return 0
+    publish(SECTIONS[given.search](table(found)), numbers)
+    return 0
+
+
+@contextmanager
+def asking_in(search: str) -> Generator[Asking]:
+    if search == EMBEDDED:
+        yield nullcontext
+        return
+    # Here, because the other needs neither the tests nor Java.
+    from asked_collection import collection  # noqa: PLC0415
+
+    with collection() as asking:
+        yield asking
+
+
+def embedded_section(found: Table) -> Section:
+    return Section(
         name="recall",
         title="Recall quality",
         command="make eval-recall DATA=locomo10.json",
@@ -119,10 +157,24 @@ def main() -> int:
             "evidence among the first hits. `classic` is the preset of that name. Categories: "
             "R@10. Facts cannot reach more than .81, since some turns have none."
         ),
-        table=table(found),
+        table=found,
     )
-    publish(section, {**found[Preset.DEFAULT], "classic": found[Preset.CLASSIC]})
-    return 0
+
+
+def opensearch_section(found: Table) -> Section:
+    return Section(
+        name="recall-opensearch",
+        title="Recall quality with OpenSearch",
+        command="make eval-recall SEARCH=opensearch DATA=locomo10.json",
+        about=(
+            "The same, with the candidates named by a real OpenSearch that behaves as the "
+            "serverless service does. It must come within half a point of the table above."
+        ),
+        table=found,
+    )
+
+
+SECTIONS = {EMBEDDED: embedded_section, OPENSEARCH: opensearch_section}
 
 
 if __name__ == "__main__":

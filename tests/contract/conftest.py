@@ -16,6 +16,8 @@ from tests.contract.hands import Hand, hand_on
 from tests.dynamo import emulator
 from tests.dynamo.paper import PaperClient
 from tests.embedders import WordEmbedder
+from tests.search_engine import node as search_node
+from tests.search_engine.collection import Steered, serving
 from tests.vaults import vault_on
 
 
@@ -100,3 +102,20 @@ def another(store: ItemMemoryStore, auto: Vault, embedder: WordEmbedder) -> Vaul
 @pytest.fixture
 def review(other_store: ItemMemoryStore, embedder: WordEmbedder) -> Vault:
     return vault_on(other_store, embedder)
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real OpenSearch's address."""
+    if lacking := search_node.missing():
+        pytest.skip(lacking)
+    with search_node.running(tmp_path_factory.mktemp("node")) as address:
+        yield address
+
+
+@pytest.fixture
+def collection(node: str) -> Iterator[Steered]:
+    """A collection that shows writes at once, as long as it is not told otherwise."""
+    with serving(node) as steered:
+        steered.behave(visible_after=0)
+        yield steered

@@ -1,6 +1,7 @@
 """People at a vault, on any table, and the verbs that most tests need, in few words."""
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -25,6 +26,7 @@ from keeproom.vault.model import (
     Memory,
     Settings,
 )
+from keeproom.vault.ports import MemoryStore, SearchIndex
 from keeproom.vault.remember import remember
 from keeproom.vault.vault import Vault
 from tests.embedders import WordEmbedder
@@ -61,6 +63,7 @@ def hand_on(
     clock: Clock | None = None,
     embedder: WordEmbedder | None = None,
     settling: float = 0.0,
+    index: Callable[[MemoryStore], SearchIndex] | None = None,
 ) -> Hand:
     """At a new vault, or at the one that is named. `auto`: what is remembered needs no approval;
     None leaves it as it is, and is True for a new vault."""
@@ -68,7 +71,7 @@ def hand_on(
     name, clock = name or uuid.uuid4().hex, clock or ticking()
     embedder = embedder or WordEmbedder()
     store = ItemMemoryStore(table, name, clock=clock, settling=settling)
-    vault = vault_on(store, embedder, clock=clock)
+    vault = vault_on(store, embedder, clock=clock, index=index(store) if index else None)
     hand = Hand(table=table, name=name, store=store, vault=vault, embedder=embedder, clock=clock)
     if auto:  # with no trace in the audit, so that tests can count what they do
         mode = Settings(approval_mode=ApprovalMode.AUTO, revision=1)

@@ -137,7 +137,7 @@ class Crashing(Through):
         self._call(lambda: self.table.drop(keys))
 
 
-KINDS = ("M", "E", "I", "L", "X", "B", "BM", "BO", "BI", "J", "A", "R", "G")
+KINDS = ("M", "E", "I", "L", "X", "B", "BM", "BO", "BI", "J", "D", "RB", "A", "R", "G")
 
 
 def all_of(table: Table, name: str) -> list[Item]:

@@ -9,7 +9,7 @@ import pytest
 from keeproom.aws import blobs as aws_blobs
 from keeproom.errors import Contended, Unavailable
 from keeproom.local.blobs import FileBlobs
-from keeproom.vault.ports import Blobs
+from keeproom.vault.blobs import Blobs
 from tests.dynamo import emulator
 
 

@@ -14,6 +14,7 @@ from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Invalid, Unusable
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
+from keeproom.oauth.sign_in import SignIn
 from keeproom.settings import Settings
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
@@ -41,16 +42,14 @@ class Composed:
 @contextmanager
 def local(settings: Settings) -> Generator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
-    from keeproom.local import memory_store
+    from keeproom.local import memory_store, search_index
     from keeproom.local.blobs import FileBlobs
 
     home = settings.home
     _make_private(home)
     store, embedder = memory_store.open(home / "vault.db", clock=utc_now), embedder_of(settings)
-    index = InProcessIndex.open(
-        embedder.model,
-        embedder.dims,
-        snapshots=BlobSnapshots(FileBlobs(home), "index.snapshot"),
+    index = search_index.open(
+        FileBlobs(home), "index.snapshot", model=embedder.model, dims=embedder.dims
     )
     try:
         yield _composed(store, index, embedder, place=str(home))
@@ -118,6 +117,40 @@ def letting_in_cloud(settings: Settings) -> Authorization:
     store = grant_store.open(_needed(settings.grants_table, "GRANTS_TABLE"))
     issuer = _needed(settings.public_url, "PUBLIC_URL")
     return Authorization(grants=store, documents=documents_of(settings), issuer=issuer)
+
+
+def signing_in(settings: Settings, authorization: Authorization) -> SignIn | None:
+    """How the owner signs in, if at a provider. Raises `Invalid` for settings that are incomplete
+    or not safe."""
+    from keeproom.local import owner
+
+    if not settings.signs_in:
+        return None
+    secret = settings.oidc_client_secret.get_secret_value()
+    provider = owner.open(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        secret=_needed(secret, "OIDC_CLIENT_SECRET"),
+        home=authorization.issuer,
+        logout_url=settings.oidc_logout_url,
+    )
+    return SignIn(auth=authorization, provider=provider, owners=settings.owners)
+
+
+def signing_in_cloud(settings: Settings, authorization: Authorization) -> SignIn | None:
+    """The same on AWS, where the secret is not in the settings. Raises `Invalid`."""
+    from keeproom.aws import owner
+
+    if not settings.signs_in:
+        return None
+    provider = owner.open(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        secrets_arn=_needed(settings.secrets_arn, "SECRETS_ARN"),
+        home=authorization.issuer,
+        logout_url=settings.oidc_logout_url,
+    )
+    return SignIn(auth=authorization, provider=provider, owners=settings.owners)
 
 
 def waker(settings: Settings) -> Wake:

@@ -14,6 +14,7 @@ from keeproom.api.access import AccessLog
 from keeproom.api.headers import HeadAsGet, SecurityHeaders
 from keeproom.api.limits import BodyLimit
 from keeproom.oauth.authorization import Authorization
+from keeproom.oauth.sign_in import SignIn
 from keeproom.oauth.verify import authenticated
 from keeproom.settings import LOOPBACK
 from keeproom.vault.vault import Vault
@@ -26,11 +27,12 @@ def application(
     *,
     owner: str,
     public_url: str = "",
+    sign_in: SignIn | None = None,
     wake: Wake = lambda task: None,
     running: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> Starlette:
-    """`owner`, `public_url`, `wake`: as `api.build_app` takes them. `running`: entered when the
-    doors are open and left before they close; they can be opened again.
+    """`owner`, `public_url`, `sign_in`, `wake`: as `api.build_app` takes them. `running`: entered
+    when the doors are open and left before they close; they can be opened again.
 
     Agents come first and often, to a container that has just begun: all other doors are loaded
     when the first request comes to one of them, which takes a third of a second."""
@@ -48,7 +50,12 @@ def application(
     @cache
     def others() -> ASGIApp:
         return api.build_app(
-            vault, owner=owner, public_url=public_url, authorization=authorization, wake=wake
+            vault,
+            owner=owner,
+            public_url=public_url,
+            authorization=authorization,
+            sign_in=sign_in,
+            wake=wake,
         )
 
     async def other(scope: Scope, receive: Receive, send: Send) -> None:

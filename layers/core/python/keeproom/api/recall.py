@@ -33,11 +33,13 @@ class Hit(Memory):
 
 
 class Recalled(Answer):
-    """`mode` says whether meaning was searched too; `reason` why there is nothing."""
+    """`mode` says whether meaning was searched too; `reason` why there is nothing. `stand_in`: the
+    search service did not answer, and the vault's own copy of the index did."""
 
     data: list[Hit]
     mode: RecallMode
     reason: str | None
+    stand_in: bool
 
 
 @router.get("", responses=documented(503))
@@ -81,6 +83,7 @@ def recall_memories(
         data=[_shown(hit, explain=explain) for hit in told.hits],
         mode=told.mode,
         reason=told.reason or None,
+        stand_in=told.stand_in,
     )
 
 

@@ -12,7 +12,7 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
 
 from keeproom.aws.client import client
 from keeproom.errors import Contended, Unavailable
-from keeproom.vault.ports import Blob
+from keeproom.vault.blobs import Blob
 
 _ABSENT = {"NoSuchKey", "404"}
 _OTHER_THERE = {"PreconditionFailed", "ConditionalRequestConflict", "412", "409", *_ABSENT}

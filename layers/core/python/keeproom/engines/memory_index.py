@@ -47,6 +47,16 @@ class InProcessIndex:
             index._fill(packed)
         return index
 
+    @property
+    def shared(self) -> None:
+        """There is none: this copy is all there is."""
+        return
+
+    @property
+    def size(self) -> int:
+        with self._lock:
+            return self._slots.living
+
     # ---- searching
 
     def candidates(self, sought: Sought) -> Candidates:

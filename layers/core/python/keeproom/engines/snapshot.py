@@ -18,8 +18,8 @@ from keeproom.engines.matrix import Floats
 from keeproom.engines.postings import PackedPostings
 from keeproom.engines.slots import KINDS, PackedSlots
 from keeproom.errors import Contended, Unavailable
+from keeproom.vault.blobs import Blobs
 from keeproom.vault.model import Position
-from keeproom.vault.ports import Blobs
 
 _MAGIC = b"KEEPROOM"
 _FORMAT = 1

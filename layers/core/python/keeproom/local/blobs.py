@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from keeproom.errors import Contended, Unavailable
-from keeproom.vault.ports import Blob
+from keeproom.vault.blobs import Blob
 
 
 class FileBlobs:

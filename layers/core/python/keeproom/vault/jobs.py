@@ -1,15 +1,13 @@
 """Keeping the searchable copy in step: it follows the audit, and a queue remembers what is due."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from keeproom.errors import Unavailable
-from keeproom.vault.kin import embedding, is_current
-from keeproom.vault.model import Embedding, Job, Memory, Position, Settings
-from keeproom.vault.ports import Indexed
+from keeproom.vault.kin import embedding, indexed, is_current
+from keeproom.vault.model import Job, Memory, Position, Settings
+from keeproom.vault.publish import publish
 from keeproom.vault.vault import Vault
-from keeproom.vault.words import terms
 
 PAGE = 500  # memories read at once while everything is read again
 TAKEN = 16  # jobs worked off together: one call of the embedder
@@ -28,7 +26,7 @@ def catch_up(vault: Vault) -> Settings:
             return settings
         moment, ids = news
         late = [one for one in vault.index.lacking(limit=TAKEN) if one not in ids]
-        _refresh(vault, [*ids, *late])
+        _follow(vault, [*ids, *late])
         vault.index.position = moment
     return settings
 
@@ -61,7 +59,7 @@ def _read_everything(vault: Vault) -> None:
     vault.index.position = moment
 
 
-def _refresh(vault: Vault, ids: Sequence[str]) -> None:
+def _follow(vault: Vault, ids: Sequence[str]) -> None:
     if not ids:
         return
     read = vault.memories.whole(ids, hidden=True)
@@ -76,23 +74,10 @@ def _put(vault: Vault, memories: Iterable[Memory]) -> None:
     vault.index.put([indexed(vault, memory, embeddings.get(memory.id)) for memory in rows])
 
 
-def indexed(vault: Vault, memory: Memory, made: Embedding | None) -> Indexed:
-    """The memory as the index holds it."""
-    return Indexed(
-        id=memory.id,
-        revision=memory.revision,
-        status=memory.status,
-        type=memory.type,
-        tags=memory.tags,
-        valid_on=memory.valid_on,
-        terms=Counter(terms(memory.content)),
-        embedding=made if made and is_current(vault, made, memory) else None,
-    )
-
-
 def work_off(vault: Vault, *, limit: int = 1000) -> int:
-    """Embed what is still without and take what is done off the queue. Answers how many jobs were
-    finished. A job that cannot be done is due again after 5 s, doubling to an hour."""
+    """Embed what is still without, publish it, and take what is done off the queue. Answers how
+    many jobs were finished. A job that cannot be done is due again after 5 s, doubling to an
+    hour."""
     take_off(vault)
     done = 0
     while done < limit:
@@ -121,21 +106,23 @@ def _work(vault: Vault, jobs: Sequence[Job]) -> int:
         for memory, made in vault.memories.whole(ids, hidden=True).values()
         if made is None or not is_current(vault, made, memory)
     ]
-    kept = _embed(vault, lacking)
+    kept = embed(vault, lacking)
     catch_up(vault)
-    _refresh_under_lock(vault, kept)
+    refresh(vault, kept)
     behind = {memory.id for memory in lacking} - kept
-    finished = [job for job in jobs if job.memory_id not in behind]
+    done = publish(vault, [one for one in ids if one not in behind])
+    finished = [job for job in jobs if job.memory_id in done]
     vault.memories.finish(finished)
     return len(finished)
 
 
-def _refresh_under_lock(vault: Vault, ids: Iterable[str]) -> None:
+def refresh(vault: Vault, ids: Iterable[str]) -> None:
+    """Put these memories into the index as they are now."""
     with vault.underway.catching_up:
-        _refresh(vault, sorted(ids))
+        _follow(vault, sorted(ids))
 
 
-def _embed(vault: Vault, memories: Sequence[Memory]) -> set[str]:
+def embed(vault: Vault, memories: Sequence[Memory]) -> set[str]:
     """Ids of those that now have their embedding."""
     if not memories:
         return set()
@@ -163,6 +150,6 @@ def embed_lacking(vault: Vault) -> int:
     none could be had before. Keyword recall goes on meanwhile. Answers how many were done."""
     catch_up(vault)
     ids = vault.index.lacking(limit=TAKEN)
-    kept = _embed(vault, list(vault.memories.read(ids, hidden=True).values()))
-    _refresh_under_lock(vault, kept)
+    kept = embed(vault, list(vault.memories.read(ids, hidden=True).values()))
+    refresh(vault, kept)
     return len(kept)

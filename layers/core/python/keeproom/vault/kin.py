@@ -1,5 +1,6 @@
 """Which known memories a new text is close to."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,10 +14,10 @@ from keeproom.vault.model import (
     Status,
     content_hash,
 )
-from keeproom.vault.ports import Encoded, Where
+from keeproom.vault.ports import Encoded, Indexed, Where
 from keeproom.vault.similarity import Kinship, calibrated, kinship, mu_between
 from keeproom.vault.vault import Vault
-from keeproom.vault.words import script_of
+from keeproom.vault.words import script_of, terms
 
 COMPARED = Where(statuses=frozenset({Status.ACTIVE, Status.PROPOSED, Status.SUPERSEDED}))
 NEAREST = 5  # an update lies among the closest few; more would only add comparisons
@@ -107,6 +108,20 @@ def near(vault: Vault, look: Look, ids: Iterable[str]) -> Near:
 def is_current(vault: Vault, found: Embedding, memory: Memory) -> bool:
     """Whether the embedding is of this text and of the model in use."""
     return found.model == vault.embedder.model and found.content_hash == memory.content_hash
+
+
+def indexed(vault: Vault, memory: Memory, made: Embedding | None) -> Indexed:
+    """The memory as the index holds it."""
+    return Indexed(
+        id=memory.id,
+        revision=memory.revision,
+        status=memory.status,
+        type=memory.type,
+        tags=memory.tags,
+        valid_on=memory.valid_on,
+        terms=Counter(terms(memory.content)),
+        embedding=made if made and is_current(vault, made, memory) else None,
+    )
 
 
 def kin(

@@ -24,6 +24,7 @@ from keeproom.vault.model import (
     Settings,
     Status,
 )
+from keeproom.vault.published import Published, Rebuild, ToPublish
 
 
 class MemoryStore(Protocol):
@@ -129,8 +130,28 @@ class MemoryStore(Protocol):
         """Nobody else gets the job before `until`. None when somebody was faster."""
         ...
 
+    def queue(self, jobs: Sequence[Job]) -> None:
+        """Put jobs on the queue, for memories that have none on it."""
+        ...
+
     def finish(self, jobs: Sequence[Job]) -> None:
         """Take the jobs off the queue, save those whose memory has changed meanwhile."""
+        ...
+
+    def to_publish(self, ids: Sequence[str]) -> ToPublish:
+        """What there is of these memories, hidden ones too, and what the shared index is known to
+        hold of them, gone ones too."""
+        ...
+
+    def keep_published(self, rows: Sequence[Published]) -> frozenset[str]:
+        """Write each over the one with the revision before it; one without names and not begun
+        is dropped. Answers the memories of those written: others were faster with the rest."""
+        ...
+
+    def rebuild(self, index: str) -> Rebuild | None: ...
+
+    def keep_rebuild(self, rebuild: Rebuild) -> bool:
+        """Write it over the one with the revision before it. False when others were faster."""
         ...
 
     def batches(self, *, cursor: str = "", limit: int = 50) -> Page[Batch]:
@@ -264,8 +285,64 @@ class Candidates:
     stand_in: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """Documents made of one memory. `whole`: all that it needs."""
+
+    names: tuple[str, ...]
+    whole: bool
+
+
+class SharedIndex(Protocol):
+    """A searchable copy that all processes share. It gives each document a name of its own and
+    shows it some seconds later. Every call raises `Unavailable`; then nothing is known of what
+    became of it."""
+
+    @property
+    def name(self) -> str:
+        """Another for another model or shape of document."""
+        ...
+
+    def prepare(self) -> bool:
+        """Make it when it is not there: then it is empty, and the answer True. Raises
+        `Unavailable` at once when it has not answered a moment ago."""
+        ...
+
+    def add(self, rows: Sequence[Indexed], *, generation: str) -> Mapping[str, Added]:
+        """Never replaces: what was there of a memory stays. By memory, all of them."""
+        ...
+
+    def drop(self, names: Sequence[str]) -> frozenset[str]:
+        """Those that are there no more."""
+        ...
+
+    def find(self, ids: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Names of the documents it shows of these memories, of any generation."""
+        ...
+
+    def documents(self, *, after: str, limit: int) -> tuple[Sequence[tuple[str, str]], str]:
+        """Memory and name of the documents it shows, in order of memory, from the place `after`
+        (empty: the start), and the place to go on from; empty at the end."""
+        ...
+
+    def tidy(self) -> None:
+        """Remove the copies of this vault that have other names."""
+        ...
+
+
 class SearchIndex(Protocol):
     """The searchable copy: rebuildable, and only ever asked for candidates. Safe for threads."""
+
+    @property
+    def shared(self) -> SharedIndex | None:
+        """The copy that the index jobs keep in step, where there is one. All else is about the
+        copy inside the process."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many memories it holds."""
+        ...
 
     def candidates(self, sought: Sought) -> Candidates:
         """What a recall should look at: by cosine of the best chunk, and by BM25 strength those
@@ -310,46 +387,4 @@ class SearchIndex(Protocol):
 
     def save(self) -> None:
         """Write the snapshot, if there is anywhere to write it. A crash leaves the old one."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blob:
-    """`tag`: another after each write."""
-
-    data: bytes
-    tag: str
-
-
-class Blobs(Protocol):
-    """Where one large thing is kept under each name: letters, digits, `.`, `-`, and `/` between
-    parts. Both calls raise `Unavailable`."""
-
-    def read(self, name: str) -> Blob | None:
-        """None when there is none."""
-        ...
-
-    def write(self, name: str, parts: Iterable[bytes], *, over: str) -> str:
-        """Put the parts, one after another, in the place of the blob with the tag `over` (empty:
-        where none is): all or nothing. Answers the new tag. Raises `Contended`, and what is there
-        stays, when it has another tag by now."""
-        ...
-
-
-class Scorer(Protocol):
-    """The arithmetic on vectors. All float32; results in the order of `embeddings`."""
-
-    def cosines(self, vector: bytes, embeddings: Sequence[Embedding]) -> Sequence[float]:
-        """Cosine of each embedding's best chunk."""
-        ...
-
-    def late_interaction(
-        self, tokens: bytes, weights: Sequence[float], embeddings: Sequence[Embedding]
-    ) -> Sequence[float]:
-        """MaxSim: sum over query tokens of weight x best match among the memory's token signs,
-        over the sum of the weights; about 0 to 1, and 0.0 where there are no bits."""
-        ...
-
-    def mean_cosine(self, left: Sequence[bytes], right: Sequence[bytes]) -> Sequence[float]:
-        """Cosine of each pair of first chunks."""
         ...

@@ -128,7 +128,11 @@ def recall(vault: Vault, query: Query) -> Recalled:
     best = _best(vault, asked)
     mode = RecallMode.HYBRID if asked.encoded else RecallMode.KEYWORD_ONLY
     _log.info(
-        "recall mode=%s hits=%d", mode, len(best.hits), extra={"event": "recall", "mode": mode}
+        "recall mode=%s stand_in=%s hits=%d",
+        mode,
+        best.stand_in,
+        len(best.hits),
+        extra={"event": "recall", "mode": mode, "stand_in": best.stand_in},
     )
     return Recalled(
         hits=_flagged(vault, best.hits, best.known),

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from keeproom.errors import Unavailable
 from keeproom.vault.change import Change, Look, Place
-from keeproom.vault.jobs import catch_up, indexed
-from keeproom.vault.kin import is_current
+from keeproom.vault.jobs import catch_up
+from keeproom.vault.kin import indexed, is_current
 from keeproom.vault.model import Embedding, Job, Memory
+from keeproom.vault.publish import publish
 from keeproom.vault.vault import Vault
 
 
@@ -29,11 +30,14 @@ def commit(vault: Vault, change: Change, *, seen: Look) -> None:
                 whole = _with_embedding(vault, written)
         except Unavailable:
             return
-    gone = [(one.id, one.revision + 1) for one in change.removed]
+    reached = {one.id: one.revision for one in whole}
+    reached |= {one.id: one.revision + 1 for one in change.removed}
+    done = publish(vault, reached)
     vault.underway.done(
         [
             Job(generation=place.generation, memory_id=id, revision=revision, due=change.audit.at)
-            for id, revision in [*((one.id, one.revision) for one in whole), *gone]
+            for id, revision in reached.items()
+            if id in done
         ]
     )
 

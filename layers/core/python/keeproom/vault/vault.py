@@ -7,7 +7,8 @@ from keeproom.clock import Clock, tries, utc_now
 from keeproom.errors import Contended, Unavailable
 from keeproom.ids import new_id
 from keeproom.vault.model import Actor, AuditEntry, Profile
-from keeproom.vault.ports import Embedder, MemoryStore, Scorer, SearchIndex
+from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
+from keeproom.vault.scoring import Scorer
 from keeproom.vault.underway import Underway
 
 

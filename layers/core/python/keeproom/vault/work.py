@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from keeproom.errors import Invalid, NotFound
-from keeproom.vault import imports, jobs
+from keeproom.vault import imports, jobs, rebuild
 from keeproom.vault.model import Actor, BatchState
 from keeproom.vault.vault import Vault
 
@@ -103,5 +103,8 @@ def _step(vault: Vault, task: Task, *, most: float) -> bool:
 
 
 def index_step(vault: Vault) -> bool:
-    """Embed what is due, or else some of what lacks an embedding. Whether anything was done."""
-    return bool(jobs.work_off(vault, limit=64) or jobs.embed_lacking(vault))
+    """Work off what is due, or else go on with making the index anew, or embed some of what lacks
+    an embedding. Whether anything was done."""
+    return bool(
+        jobs.work_off(vault, limit=64) or rebuild.carry_on(vault) or jobs.embed_lacking(vault)
+    )

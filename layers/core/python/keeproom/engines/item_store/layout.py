@@ -14,6 +14,8 @@ V#<vault>#G#<generation>   M#<id>                     memory; also the list of a
                            BO#<batch>#<position>      what became of each text
                            BI#<batch>#<position>      texts brought, from that position on
                            J#<id>                     index job
+                           D#<id>                     its documents in the shared index
+                           RB#<index>                 how far an index has been made anew
                            A#<at>#<entry>             audit entry with its chain and place
                            R#<hash of the key>        receipt
                            T#<hash of the key>        tally
@@ -55,6 +57,7 @@ from keeproom.vault.model import (
     Stored,
     Tally,
 )
+from keeproom.vault.published import Published, Rebuild
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -187,6 +190,26 @@ def job_item(vault: str, of: Job) -> Item:
 
 def job(item: Item) -> Job:
     return unpack(Job, item)
+
+
+def published_item(vault: str, of: Published) -> Item:
+    return _item(partition(vault, of.generation), name("D", of.memory_id), of)
+
+
+def published(item: Item) -> Published:
+    return unpack(Published, item)
+
+
+def rebuild_name(index: str) -> str:
+    return name("RB", index)
+
+
+def rebuild_item(vault: str, of: Rebuild) -> Item:
+    return _item(partition(vault, of.generation), rebuild_name(of.index), of)
+
+
+def rebuild(item: Item) -> Rebuild:
+    return unpack(Rebuild, item)
 
 
 # ---- an import

@@ -9,7 +9,17 @@ from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.listing import check_limit
 from keeproom.engines.item_store.shelf import BUSY, Shelf, generation_of, walk
 from keeproom.engines.item_store.steps import job_condition
-from keeproom.engines.item_store.table import LIMIT, Busy, Erase, Failed, Same, Write, key_of
+from keeproom.engines.item_store.table import (
+    LIMIT,
+    Absent,
+    Busy,
+    Erase,
+    Failed,
+    Same,
+    Step,
+    Write,
+    key_of,
+)
 from keeproom.errors import Unavailable
 from keeproom.vault.model import Job
 
@@ -35,13 +45,19 @@ def take(shelf: Shelf, job: Job, *, until: datetime) -> Job | None:
     return taken
 
 
+def put(shelf: Shelf, jobs: Sequence[Job]) -> None:
+    steps = [Write(layout.job_item(shelf.vault, job), Absent()) for job in jobs]
+    for part in batched(steps, LIMIT):
+        _do(shelf, part)
+
+
 def finish(shelf: Shelf, jobs: Sequence[Job]) -> None:
     """Many in one transaction: those that have changed are let go, the others tried again."""
     newest = sorted(jobs, key=lambda job: (job.revision, job.attempt))
     by_key = {key_of(layout.job_item(shelf.vault, job)): job for job in newest}
     waiting = [Erase(key, job_condition(job)) for key, job in by_key.items()]
     for part in batched(waiting, LIMIT):
-        _erase(shelf, part)
+        _do(shelf, part)
 
 
 def drop_expired(shelf: Shelf) -> int:
@@ -51,11 +67,11 @@ def drop_expired(shelf: Shelf) -> int:
         for item in walk(shelf, generation_of(shelf), "R#")
         if layout.expired(item, now)
     ]
-    return sum(_erase(shelf, part) for part in batched(old, LIMIT, strict=False))
+    return sum(_do(shelf, part) for part in batched(old, LIMIT, strict=False))
 
 
-def _erase(shelf: Shelf, steps: Sequence[Erase]) -> int:
-    """How many were still as they were seen, and are gone."""
+def _do(shelf: Shelf, steps: Sequence[Step]) -> int:
+    """Those of the steps whose conditions hold, and how many that were."""
     for _ in shelf.tries():
         try:
             shelf.table.transact(steps)

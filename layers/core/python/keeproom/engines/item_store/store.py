@@ -12,6 +12,7 @@ from keeproom.engines.item_store import (
     imports,
     layout,
     memories,
+    published,
     queue,
     retention,
 )
@@ -44,6 +45,7 @@ from keeproom.vault.model import (
     Settings,
     Status,
 )
+from keeproom.vault.published import Published, Rebuild, ToPublish
 
 
 class ItemMemoryStore:
@@ -171,8 +173,25 @@ class ItemMemoryStore:
     def take(self, job: Job, *, until: datetime) -> Job | None:
         return queue.take(self._shelf, job, until=until)
 
+    def queue(self, jobs: Sequence[Job]) -> None:
+        queue.put(self._shelf, jobs)
+
     def finish(self, jobs: Sequence[Job]) -> None:
         queue.finish(self._shelf, jobs)
+
+    # ---- the shared index
+
+    def to_publish(self, ids: Sequence[str]) -> ToPublish:
+        return published.to_publish(self._shelf, ids)
+
+    def keep_published(self, rows: Sequence[Published]) -> frozenset[str]:
+        return published.keep_published(self._shelf, rows)
+
+    def rebuild(self, index: str) -> Rebuild | None:
+        return published.rebuild(self._shelf, index)
+
+    def keep_rebuild(self, rebuild: Rebuild) -> bool:
+        return published.keep_rebuild(self._shelf, rebuild)
 
     # ---- what was brought in
 

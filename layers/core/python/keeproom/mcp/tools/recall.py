@@ -56,10 +56,12 @@ class Hit(Record):
 
 
 class Recalled(Answer):
-    """`cut`: how many of the hits did not fit into the budget."""
+    """`cut`: how many of the hits did not fit into the budget. `stand_in`: the search service did
+    not answer, and the vault's own copy of the index did."""
 
     notice: str = NOTICE
     mode: RecallMode
+    stand_in: bool | None = None
     hits: list[Hit]
     cut: int
     reason: str | None = None
@@ -85,6 +87,7 @@ def _run(call: Call, asked: Query) -> Recalled:
     cut = len(hits) - len(shown)
     return Recalled(
         mode=told.mode,
+        stand_in=told.stand_in or None,
         hits=shown,
         cut=cut,
         reason=told.reason or None,
@@ -121,6 +124,7 @@ def _frame(told: recall.Recalled) -> int:
     """Tokens of all that stands around the hits."""
     empty = Recalled(
         mode=told.mode,
+        stand_in=told.stand_in or None,
         hits=[],
         cut=len(told.hits),
         reason=told.reason or None,

@@ -1,0 +1,156 @@
+"""The search index that asks a collection first."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Protocol
+
+from keeproom.engines.memory_index import InProcessIndex
+from keeproom.engines.opensearch.fresh import SHOWN, Fresh
+from keeproom.engines.opensearch.searches import Found
+from keeproom.errors import Unavailable
+from keeproom.vault.model import Position
+from keeproom.vault.ports import Bm25, Candidates, Indexed, SharedIndex, Sought, Where
+
+_MOST_FRESH = 500  # with more, the copy in the process alone is asked
+_AGAIN = 10.0  # seconds between looks at whether the collection is complete
+
+
+class Searchable(SharedIndex, Protocol):
+    """A shared index that can be asked."""
+
+    def search(self, sought: Sought, *, generation: str) -> Found | None:
+        """Of the first terms if not of all. None when there is no such index. Raises
+        `Unavailable`."""
+        ...
+
+
+class CollectionIndex:
+    """`SearchIndex` whose candidates come from the collection, and those of the memories that it
+    may not show yet from the copy in the process. That copy answers everything else, and
+    everything while the collection is not complete, or (`stand_in`) does not answer.
+
+    `backlog`: the memories on the index queue, None while the collection is not complete. It is
+    asked when first needed and about once a minute while something is fresh. In its first
+    `shown` seconds the index cannot know what is, and takes everything as fresh."""
+
+    def __init__(
+        self,
+        here: InProcessIndex,
+        shared: Searchable,
+        *,
+        backlog: Callable[[], frozenset[str] | None],
+        shown: float = SHOWN,
+        seconds: Callable[[], float] = monotonic,
+    ) -> None:
+        self._here, self._shared, self._backlog = here, shared, backlog
+        self._seconds = seconds
+        self._fresh = Fresh(seconds=seconds, shown=shown)
+        self._not_before = float("-inf")
+        self._all_fresh_until = seconds() + shown
+
+    @property
+    def shared(self) -> Searchable:
+        return self._shared
+
+    @property
+    def size(self) -> int:
+        return self._here.size
+
+    # ---- searching
+
+    def candidates(self, sought: Sought) -> Candidates:
+        generation = self._generation()
+        if generation is None:
+            return self._here.candidates(sought)
+        asked = replace(sought, terms=self._telling(sought.terms))
+        try:
+            found = self._shared.search(asked, generation=generation)
+        except Unavailable:
+            return replace(self._here.candidates(sought), stand_in=True)
+        if found is None:
+            return self._here.candidates(sought)
+        return self._completed(sought, found)
+
+    def _generation(self) -> str | None:
+        """Of the documents to ask for; None when the collection should not be asked."""
+        position, now = self._here.position, self._seconds()
+        if position is None or now < self._not_before:
+            return None
+        if self._fresh.wants_queue:
+            waiting = self._backlog()
+            if waiting is None:
+                self._not_before = now + _AGAIN
+                return None
+            self._fresh.queue(waiting)
+        return position.generation if len(self._fresh.ids) <= _MOST_FRESH else None
+
+    def _telling(self, terms: Sequence[str]) -> Sequence[str]:
+        """The rarest first: not all may be asked for."""
+        every = list(dict.fromkeys(terms))
+        idf = dict(zip(every, self._here.idf(every), strict=True))
+        return sorted(every, key=lambda term: -idf[term])
+
+    def _completed(self, sought: Sought, found: Found) -> Candidates:
+        """With what is fresh, and the best by words according to our own measure."""
+        own = self._own(sought)
+        near = [*own.near, *found.near[: sought.limit]]
+        words = list(dict.fromkeys([*own.matching, *found.matching]))
+        strengths = self._here.strengths(sought.terms, words, bm25=sought.bm25)
+        ranked = sorted(zip(words, strengths, strict=True), key=lambda pair: -pair[1])
+        matching = [one for one, _ in ranked[: sought.limit]]
+        return Candidates(near=list(dict.fromkeys(near)), matching=matching)
+
+    def _own(self, sought: Sought) -> Candidates:
+        fresh = self._fresh.ids
+        if self._seconds() < self._all_fresh_until:
+            return self._here.candidates(sought)
+        if not fresh:
+            return Candidates(near=(), matching=())
+        own = self._here.candidates(sought)
+        return Candidates(
+            near=[one for one in own.near if one in fresh],
+            matching=[one for one in own.matching if one in fresh],
+        )
+
+    def nearest(self, vector: bytes, *, where: Where, limit: int) -> Sequence[str]:
+        return self._here.nearest(vector, where=where, limit=limit)
+
+    def background(self, vector: bytes) -> float | None:
+        return self._here.background(vector)
+
+    def strengths(self, terms: Sequence[str], ids: Sequence[str], *, bm25: Bm25) -> Sequence[float]:
+        return self._here.strengths(terms, ids, bm25=bm25)
+
+    def idf(self, terms: Sequence[str]) -> Sequence[float]:
+        return self._here.idf(terms)
+
+    def lacking(self, *, limit: int) -> Sequence[str]:
+        return self._here.lacking(limit=limit)
+
+    # ---- changing
+
+    def put(self, rows: Sequence[Indexed]) -> None:
+        self._here.put(rows)
+        self._fresh.add([row.id for row in rows])
+
+    def remove(self, ids: Sequence[str]) -> None:
+        self._here.remove(ids)
+        self._fresh.remove(ids)
+
+    def clear(self) -> None:
+        """Also forgets that the collection was complete: it may be of another generation."""
+        self._here.clear()
+        self._fresh.forget()
+        self._not_before = float("-inf")
+
+    @property
+    def position(self) -> Position | None:
+        return self._here.position
+
+    @position.setter
+    def position(self, moment: Position | None) -> None:
+        self._here.position = moment
+
+    def save(self) -> None:
+        self._here.save()
