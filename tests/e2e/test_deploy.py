@@ -154,7 +154,8 @@ ONE_PARTITION = {
     [
         ("Worker", "dynamodb", "scan", {"TableName": "{vault}"}),
         ("Worker", "dynamodb", "query", {"TableName": "{grants}", **ONE_PARTITION}),
-        ("Cleanup", "dynamodb", "query", {"TableName": "{vault}", **ONE_PARTITION}),
+        ("Cleanup", "s3", "put_object", {"Bucket": "{blobs}", "Key": "x"}),
+        ("Reindex", "dynamodb", "query", {"TableName": "{grants}", **ONE_PARTITION}),
         ("PreSignup", "dynamodb", "query", {"TableName": "{vault}", **ONE_PARTITION}),
         ("Api", "dynamodb", "delete_table", {"TableName": "{vault}"}),
         ("Api", "s3", "put_object", {"Bucket": "{blobs}", "Key": "x"}),

@@ -31,7 +31,8 @@ MAY = {
         "sqs:SendMessage",
     },
     "Cleanup": {
-        "dynamodb", "logs", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:SendMessage",
+        "dynamodb", "logs", "s3:GetObject", "s3:ListBucket", "sqs:GetQueueAttributes",
+        "sqs:GetQueueUrl", "sqs:SendMessage",
     },
     "PreSignup": {"logs"},
 }  # fmt: skip
@@ -101,7 +102,7 @@ def test_the_tables_are_reached_by_those_that_need_them(
 
     assert reached == {
         ("Api", "StorageVault"), ("Api", "StorageGrants"), ("Worker", "StorageVault"),
-        ("Reindex", "StorageVault"), ("Cleanup", "StorageGrants"),
+        ("Reindex", "StorageVault"), ("Cleanup", "StorageGrants"), ("Cleanup", "StorageVault"),
     }  # fmt: skip
 
 
