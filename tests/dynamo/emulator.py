@@ -36,7 +36,7 @@ importlib.import_module("ministack.app").main()
 @contextmanager
 def emulator(folder: Path) -> Generator[str]:
     """Its endpoint. Everything it writes is below the folder."""
-    port = _free_port()
+    port = free_port()
     run = subprocess.Popen(
         [PYTHON, "-c", _SERVE],
         env={
@@ -54,7 +54,7 @@ def emulator(folder: Path) -> Generator[str]:
         cwd=folder,
     )
     try:
-        _wait(run, port)
+        wait(run, port)
         yield f"http://127.0.0.1:{port}"
     finally:
         run.kill()
@@ -102,12 +102,12 @@ def new_bucket(to: Any) -> str:
     return name
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
 
 
-def _wait(run: "subprocess.Popen[bytes]", port: int) -> None:
+def wait(run: "subprocess.Popen[bytes]", port: int) -> None:
     for _ in tries(30.0):
         if run.poll() is not None:
             break

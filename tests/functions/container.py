@@ -19,6 +19,11 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = os.pathsep.join([str(ROOT / "layers/core/python"), str(ROOT)])
 
 
+def clean(**more: str) -> dict[str, str]:
+    """An environment with nothing by chance."""
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": PACKAGES, **more}
+
+
 class Failed(Exception):
     """The handler raised an error: its type and message as Lambda would report them."""
 

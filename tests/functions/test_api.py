@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 
 from tests.agents import Agent
-from tests.functions.conftest import EVERYTHING
 from tests.functions.container import Container
 from tests.functions.gateway import ADDRESS
+from tests.functions.place import EVERYTHING
 from tests.letting_in import Door, registered, signed_in
 
 EVENTS = Path(__file__).with_name("events")

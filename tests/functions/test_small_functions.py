@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.functions.conftest import Cloud
 from tests.functions.container import PACKAGES, ROOT, Failed, container
+from tests.functions.place import Cloud
 from tests.letting_in import Door, asked, registered
 
 ONLY_API = {"mcp", "mangum"}

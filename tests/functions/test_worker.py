@@ -10,8 +10,8 @@ from keeproom.vault.model import OWNER, BatchState, ImportItem
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import INDEX, import_of, message_of, task_of
 from tests.dynamo import emulator
-from tests.functions.conftest import Cloud
 from tests.functions.container import container
+from tests.functions.place import Cloud
 
 
 def messages(*bodies: str) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from keeproom.clock import utc_now
-from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
@@ -15,11 +15,16 @@ from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
 from keeproom.oauth.sign_in import SignIn
 from keeproom.settings import Settings
+from keeproom.vault.blobs import Blobs
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
 from keeproom.vault.profiles import Profiles
+from keeproom.vault.rebuild import backlog
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import Wake
+
+PERSONAL = "personal"  # the one vault so far
+SNAPSHOT = "index.snapshot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +52,7 @@ def local(settings: Settings) -> Generator[Composed]:
     home = settings.home
     _make_private(home)
     store, embedder = memory_store.open(home / "vault.db", clock=utc_now), embedder_of(settings)
-    index = search_index.open(
-        FileBlobs(home), "index.snapshot", model=embedder.model, dims=embedder.dims
-    )
+    index = search_index.open(FileBlobs(home), SNAPSHOT, model=embedder.model, dims=embedder.dims)
     try:
         yield _composed(store, index, embedder, place=str(home))
     finally:
@@ -57,14 +60,47 @@ def local(settings: Settings) -> Generator[Composed]:
 
 
 def cloud(settings: Settings) -> Composed:
-    """The vault in the settings' table. It is not closed: a container does not end, it is gone.
-    Raises `Invalid` when the settings name none."""
-    from keeproom.aws import memory_store
+    """The vault in the settings' table, bucket and model. It is not closed: a container does not
+    end, it is gone. Raises `Invalid` when the settings name no table or bucket, or a model that is
+    not known, and `Unavailable`."""
+    from keeproom.aws import blobs, memory_store
 
     table = _needed(settings.vault_table, "VAULT_TABLE")
-    embedder = NoEmbedder()
-    index = InProcessIndex(embedder.model, embedder.dims)
-    return _composed(memory_store.open(table, clock=utc_now), index, embedder, place=table)
+    store, embedder = memory_store.open(table, clock=utc_now), cloud_embedder_of(settings)
+    kept = blobs.open(_needed(settings.blobs_bucket, "BLOBS_BUCKET"))
+    index = cloud_index_of(settings, store, kept, embedder)
+    return _composed(store, index, embedder, place=table)
+
+
+def cloud_index_of(
+    settings: Settings, store: MemoryStore, kept: Blobs, embedder: Embedder
+) -> SearchIndex:
+    """In the collection, or where there is none inside the process alone. Raises `Invalid`."""
+    if settings.search == "embedded" or isinstance(embedder, NoEmbedder):
+        from keeproom.local import search_index as embedded
+
+        return embedded.open(kept, SNAPSHOT, model=embedder.model, dims=embedder.dims)
+    from keeproom.aws import search_index
+
+    return search_index.open(
+        _needed(settings.search_endpoint, "SEARCH_ENDPOINT"),
+        kept,
+        SNAPSHOT,
+        vault=PERSONAL,
+        model=embedder.model,
+        dims=embedder.dims,
+        backlog=partial(backlog, store, clock=utc_now),
+        instead=settings.search_instead,
+    )
+
+
+def cloud_embedder_of(settings: Settings) -> Embedder:
+    """Raises `Invalid` for a model that is not known. Asks nobody."""
+    if settings.embedding_model == "none":
+        return NoEmbedder()
+    from keeproom.aws import embedder
+
+    return embedder.open(settings.embedding_model)
 
 
 def _composed(

@@ -2,14 +2,21 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from functools import partial
+from functools import cache, partial
+from urllib.parse import urlsplit
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from keeproom import api, mcp
+from keeproom.api.access import AccessLog
+from keeproom.api.headers import HeadAsGet, SecurityHeaders
+from keeproom.api.limits import BodyLimit
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.sign_in import SignIn
 from keeproom.oauth.verify import authenticated
+from keeproom.settings import LOOPBACK
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import Wake
 
@@ -23,9 +30,12 @@ def application(
     sign_in: SignIn | None = None,
     wake: Wake = lambda task: None,
     running: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
-) -> FastAPI:
+) -> Starlette:
     """`owner`, `public_url`, `sign_in`, `wake`: as `api.build_app` takes them. `running`: entered
-    when the doors are open and left before they close; they can be opened again."""
+    when the doors are open and left before they close; they can be opened again.
+
+    Agents come first and often, to a container that has just begun: all other doors are loaded
+    when the first request comes to one of them, which takes a third of a second."""
     agents = mcp.build_door(
         mcp.Served(vaults=mcp.only(vault), wake=wake),
         verify=partial(authenticated, authorization),
@@ -33,18 +43,31 @@ def application(
     )
 
     @asynccontextmanager
-    async def opened(_: FastAPI) -> AsyncGenerator[None]:
+    async def opened(_: Starlette) -> AsyncGenerator[None]:
         async with agents.opened(), running():
             yield
 
-    app = api.build_app(
-        vault,
-        owner=owner,
-        public_url=public_url,
-        authorization=authorization,
-        sign_in=sign_in,
-        wake=wake,
-        lifespan=opened,
-    )
-    app.router.routes[:0] = agents.routes()
-    return app
+    @cache
+    def others() -> ASGIApp:
+        return api.build_app(
+            vault,
+            owner=owner,
+            public_url=public_url,
+            authorization=authorization,
+            sign_in=sign_in,
+            wake=wake,
+        )
+
+    async def other(scope: Scope, receive: Receive, send: Send) -> None:
+        await others()(scope, receive, send)
+
+    guarded = _guarded(agents, public_url)
+    routes = [Route(path, guarded, include_in_schema=False) for path in mcp.PATHS]
+    return Starlette(routes=[*routes, Mount("", app=other)], lifespan=opened)
+
+
+def _guarded(door: ASGIApp, public_url: str) -> ASGIApp:
+    """With what `api.build_app` puts before its own routes."""
+    address = urlsplit(public_url)
+    hsts = address.scheme == "https" and address.hostname not in LOOPBACK
+    return SecurityHeaders(HeadAsGet(AccessLog(BodyLimit(door))), hsts=hsts)

@@ -6,7 +6,7 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from keeproom.api.errors import problem
+from keeproom.api.problem import problem
 from keeproom.errors import place_of
 
 log = logging.getLogger("keeproom.access")

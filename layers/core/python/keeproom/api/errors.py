@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
 
 from keeproom.api import schemas
+from keeproom.api.problem import problem, sayable
 from keeproom.errors import (
     Conflict,
     Duplicate,
@@ -47,7 +48,6 @@ _ROUTING = {
 }  # fmt: skip
 _NO_OBJECT = ("missing", "model_attributes_type", "model_type", "dict_type")
 _OWN_NAME = re.compile(r"[a-z][a-z_]{0,30}")  # anything else might be a secret in the wrong place
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -70,19 +70,6 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return told
 
 
-def problem(
-    status: int,
-    *,
-    code: str,
-    message: str,
-    param: str = "",
-    headers: Mapping[str, str] | None = None,
-) -> JSONResponse:
-    """An error of the door's own, as it is sent."""
-    fault = schemas.Fault(code=code, message=_sayable(message), param=_sayable(param) or None)
-    return _sent(status, fault, headers)
-
-
 def _sent(status: int, fault: schemas.Fault, headers: Mapping[str, str] | None) -> JSONResponse:
     """Without what this kind of error does not have."""
     body = {"error": {name: part for name, part in _parts(fault) if part is not None}}
@@ -91,11 +78,6 @@ def _sent(status: int, fault: schemas.Fault, headers: Mapping[str, str] | None) 
 
 def _parts(fault: schemas.Fault) -> Iterable[tuple[str, object]]:
     return fault.model_dump(mode="json").items()
-
-
-def _sayable(text: str) -> str:
-    """Lone surrogates cannot be sent."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def status_of(error: VaultError) -> int:
@@ -112,8 +94,8 @@ def fault_of(error: VaultError) -> schemas.Fault:
     """What the product raised, as it is told."""
     return schemas.Fault(
         code=error.code,
-        message=_sayable(str(error)),
-        param=_sayable(error.param) or None,
+        message=sayable(str(error)),
+        param=sayable(error.param) or None,
         memory_id=error.memory_id if isinstance(error, Duplicate) else None,
         current=_current(error) if isinstance(error, Conflict) else None,
     )

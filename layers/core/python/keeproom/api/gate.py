@@ -9,8 +9,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from keeproom.api import scopes
-from keeproom.api.errors import answer_of, problem
+from keeproom.api.errors import answer_of
 from keeproom.api.owner import Owner, OwnerDoor, TurnedAway, Verdict, Why
+from keeproom.api.problem import problem
 from keeproom.errors import VaultError
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.errors import NotAuthenticated

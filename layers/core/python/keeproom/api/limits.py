@@ -4,7 +4,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from keeproom.api.errors import problem
+from keeproom.api.problem import problem
 from keeproom.errors import TooLarge
 
 LARGEST_BODY = 4_500_000  # bytes: what AWS Lambda takes of a body, which reaches it as base64

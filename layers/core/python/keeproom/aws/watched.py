@@ -1,6 +1,7 @@
 """What a function tells its log and CloudWatch: events, ids, counts and times, never content."""
 
 import logging
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, override
@@ -61,6 +62,7 @@ def watched(handler: Handler, *, correlation: str = "") -> Handler:
     product.setLevel(logging.INFO)
     product.addHandler(Counted(metrics))
     copy_config_to_registered_loggers(source_logger=log, include={"keeproom"})
+    warnings.filterwarnings("ignore", "No application metrics to publish")  # many runs have none
     logging.getLogger("mangum").setLevel(logging.CRITICAL + 1)  # it would log a trace in full
 
     @wraps(handler)

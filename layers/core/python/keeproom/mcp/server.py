@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -43,12 +43,12 @@ def build_server(
 ) -> Server[Any]:
     """`caller_of`: who has sent a request, which its transport has made sure of before."""
     by_name = {tool.name: tool for tool in tools}
-    described = {name: tool.described() for name, tool in by_name.items()}
+    described = {name: cache(tool.described) for name, tool in by_name.items()}
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         granted = caller_of(context).permissions
         return ListToolsResult(
-            tools=[described[name] for name, tool in by_name.items() if tool.needs & granted]
+            tools=[described[name]() for name, tool in by_name.items() if tool.needs & granted]
         )
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:

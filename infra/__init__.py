@@ -1,0 +1,1 @@
+"""What is deployed. It knows nothing of the product's code."""

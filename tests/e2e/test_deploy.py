@@ -1,0 +1,226 @@
+"""The template as it is, from an empty account to a vault that is used, changed and taken down."""
+
+import ssl
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from keeproom.aws.memory_store import DynamoTable
+from keeproom.clock import tries, utc_now
+from keeproom.engines.item_store.store import ItemMemoryStore
+from keeproom.vault import imports
+from keeproom.vault.model import OWNER, BatchState, ImportItem
+from keeproom.vault.vault import Vault
+from keeproom.vault.work import import_of, message_of
+from tests.agents import Agent
+from tests.e2e.cloud import STACK, Cloud, DeployFailed, for_this_machine
+from tests.embedders import WordEmbedder
+from tests.functions.place import EVERYTHING, door_of
+from tests.letting_in import signed_in
+from tests.synthesis import ROOT, assembly
+from tests.vaults import vault_on
+
+PATIENCE = 60.0  # seconds
+
+
+@pytest.fixture(scope="module")
+def vault(deployed: Cloud) -> Vault:
+    """The deployed one, by its table."""
+    (name,) = (one for one in deployed.names("AWS::DynamoDB::GlobalTable") if "Vault" in one)
+    store = ItemMemoryStore(
+        DynamoTable(deployed.client("dynamodb"), name), "personal", clock=utc_now
+    )
+    return vault_on(store, WordEmbedder(), auto=True)
+
+
+@pytest.fixture(scope="module")
+def token(deployed: Cloud, vault: Vault) -> str:
+    """An app's that may do everything."""
+    (name,) = (one for one in deployed.names("AWS::DynamoDB::GlobalTable") if "Grants" in one)
+    address = deployed.outputs()["McpUrl"].removesuffix("/mcp")
+    with (
+        closing(DynamoTable(deployed.client("dynamodb"), name)) as grants,
+        door_of(grants, vault, address=address) as door,
+    ):
+        return signed_in(door, allow=EVERYTHING).access
+
+
+@pytest.fixture(scope="module")
+def web(deployed: Cloud) -> Iterator[httpx.Client]:
+    """By the names of AWS, over TLS."""
+    here = deployed.environment
+    trusted = ssl.create_default_context(cafile=here["SSL_CERT_FILE"])
+    address = deployed.outputs()["McpUrl"].removesuffix("/mcp")
+    with httpx.Client(
+        proxy=here["HTTPS_PROXY"], verify=trusted, base_url=address, timeout=60
+    ) as http:
+        yield http
+
+
+def log_of(cloud: Cloud, function: str) -> str:
+    told = cloud.client("lambda").get_function_configuration(FunctionName=cloud.function(function))
+    logs, group = cloud.client("logs"), told["LoggingConfig"]["LogGroup"]
+    events = logs.filter_log_events(logGroupName=group)["events"]
+    return "\n".join(one["message"] for one in events)
+
+
+def test_what_is_deployed_is_what_was_made_for_aws(
+    main_assembly: Path, local_assembly: Path
+) -> None:
+    for name in (f"{STACK}.template.json", f"{STACK}.assets.json", "manifest.json"):
+        assert (main_assembly / name).read_bytes() == (local_assembly / name).read_bytes()
+
+
+def test_smoke(deployed: Cloud, token: str) -> None:
+    run = subprocess.run(
+        [ROOT / "scripts/smoke.sh", deployed.outputs()["McpUrl"], token],
+        env={**deployed.environment, "SIGN_IN": ""},
+        capture_output=True, text=True, check=False, timeout=180,
+    )  # fmt: skip
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "FAIL" not in run.stdout
+
+
+def test_smoke_fails_where_there_is_no_vault(deployed: Cloud) -> None:
+    run = subprocess.run(
+        [ROOT / "scripts/smoke.sh", "https://ffffffff.execute-api.eu-west-1.amazonaws.com"],
+        env=dict(deployed.environment),
+        capture_output=True, text=True, check=False, timeout=180,
+    )  # fmt: skip
+
+    assert run.returncode > 10
+
+
+def test_an_agent_uses_the_vault(web: httpx.Client, token: str) -> None:
+    agent = Agent(web, token)
+
+    kept = agent.call("remember", content="Ana keeps bees on the roof")
+    told = agent.call("recall", query="bees")
+    assert [found["id"] for found in told["hits"]] == [kept["id"]]
+    assert told["mode"] == "hybrid"
+    agent.call("forget", id=kept["id"])
+    assert agent.call("recall", query="bees")["hits"] == []
+
+
+def test_a_message_has_the_worker_go_on(deployed: Cloud, vault: Vault) -> None:
+    batch = imports.begin(vault, [ImportItem(content=f"Ana read {n}") for n in range(20)], by=OWNER)
+    queues = deployed.names("AWS::SQS::Queue")
+    (queue,) = (one for one in queues if "StorageJobs" in one)
+
+    deployed.client("sqs").send_message(QueueUrl=queue, MessageBody=message_of(import_of(batch.id)))
+
+    for _ in tries(PATIENCE):
+        if imports.found(vault, batch.id).state is BatchState.DONE:
+            break
+    assert imports.found(vault, batch.id).state is BatchState.DONE
+
+
+def test_a_schedule_fires(deployed: Cloud) -> None:
+    """What the stack's own schedule would do in some minutes, in some seconds."""
+    scheduler = deployed.client("scheduler")
+    (name,) = (one for one in deployed.names("AWS::Scheduler::Schedule") if "Reindex" in one)
+    own = scheduler.get_schedule(Name=name.rpartition("|")[2])
+    soon = datetime.now(UTC) + timedelta(seconds=2)
+
+    scheduler.create_schedule(
+        Name=f"once-{uuid.uuid4().hex}",
+        ScheduleExpression=f"at({soon:%Y-%m-%dT%H:%M:%S})",
+        FlexibleTimeWindow={"Mode": "OFF"},
+        Target=own["Target"],
+    )
+
+    for _ in tries(PATIENCE):
+        if "waiting for the index" in log_of(deployed, "Reindex"):
+            break
+    assert "waiting for the index" in log_of(deployed, "Reindex")
+
+
+ONE_PARTITION = {
+    "KeyConditionExpression": "pk = :p",
+    "ExpressionAttributeValues": {":p": {"S": "x"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("role", "service", "call", "asked"),
+    [
+        ("Worker", "dynamodb", "scan", {"TableName": "{vault}"}),
+        ("Worker", "dynamodb", "query", {"TableName": "{grants}", **ONE_PARTITION}),
+        ("Cleanup", "dynamodb", "query", {"TableName": "{vault}", **ONE_PARTITION}),
+        ("PreSignup", "dynamodb", "query", {"TableName": "{vault}", **ONE_PARTITION}),
+        ("Api", "dynamodb", "delete_table", {"TableName": "{vault}"}),
+        ("Api", "s3", "put_object", {"Bucket": "{blobs}", "Key": "x"}),
+        ("Reindex", "sqs", "receive_message", {"QueueUrl": "{jobs}"}),
+    ],
+)
+def test_a_function_is_denied_what_it_does_not_need(
+    deployed: Cloud, role: str, service: str, call: str, asked: dict[str, Any]
+) -> None:
+    tables, queues = deployed.names("AWS::DynamoDB::GlobalTable"), deployed.names("AWS::SQS::Queue")
+    names = {
+        "{vault}": next(one for one in tables if "Vault" in one),
+        "{grants}": next(one for one in tables if "Grants" in one),
+        "{blobs}": deployed.names("AWS::S3::Bucket")[0],
+        "{jobs}": next(one for one in queues if "StorageJobs" in one),
+    }
+    named = {key: names.get(str(value), value) for key, value in asked.items()}
+
+    assert "AccessDenied" in deployed.as_role(role, service, call, named)
+
+
+def test_a_function_may_do_what_it_needs(deployed: Cloud) -> None:
+    (vault,) = (one for one in deployed.names("AWS::DynamoDB::GlobalTable") if "Vault" in one)
+
+    asked = {"TableName": vault, **ONE_PARTITION}
+    assert deployed.as_role("Worker", "dynamodb", "query", asked) == ""
+
+
+def test_deployed_again_nothing_changes(deployed: Cloud, local_assembly: Path) -> None:
+    assert "no changes" in deployed.cdk(
+        "deploy", "--app", local_assembly, "--require-approval", "never"
+    )
+    deployed.cdk("diff", "--app", local_assembly, "--fail")
+
+
+def test_another_choice_is_an_update_that_keeps_the_memories(
+    deployed: Cloud, web: httpx.Client, token: str, tmp_path: Path
+) -> None:
+    agent = Agent(web, token)
+    agent.call("remember", content="Ana plays the cello")
+    other = for_this_machine(
+        assembly(search="embedded"), tmp_path / "cdk.out", ROOT / "build/layers/x86_64"
+    )
+
+    deployed.cdk("deploy", "--app", other, "--require-approval", "never")
+
+    assert deployed.names("AWS::OpenSearchServerless::Collection") == []
+    (found,) = agent.call("recall", query="cello")["hits"]
+    assert found["content"] == "Ana plays the cello"
+
+
+def test_taken_down_it_leaves_what_is_the_owners(
+    deployed: Cloud, local_assembly: Path, vault: Vault
+) -> None:
+    """The last test: nothing is there afterwards but the data."""
+    tables = deployed.names("AWS::DynamoDB::GlobalTable")
+    (bucket,) = deployed.names("AWS::S3::Bucket")
+    (pool,) = deployed.names("AWS::Cognito::UserPool")
+
+    told = deployed.cdk("destroy", "--app", local_assembly, "--force")
+
+    assert "destroyed" in told
+    assert set(tables) <= set(deployed.client("dynamodb").list_tables()["TableNames"])
+    assert deployed.client("s3").head_bucket(Bucket=bucket)
+    assert deployed.client("cognito-idp").describe_user_pool(UserPoolId=pool)
+    assert deployed.client("lambda").list_functions()["Functions"] == []
+    assert len(vault.memories.memories().items) > 10
+    with pytest.raises(DeployFailed):
+        deployed.cdk("diff", "--app", local_assembly, "--fail")
