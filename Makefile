@@ -38,7 +38,7 @@ RUNTIME := $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.serve)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check clients eval-recall eval-duplicates eval-languages bench docs lock clean stale
+.PHONY: help serve test check clients eval-recall eval-duplicates eval-languages bench units cost docs lock clean stale
 
 serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=folder)
 	@exec .venv/bin/keeproom serve --port $(PORT)
@@ -67,6 +67,12 @@ eval-languages: $(RUNTIME) ## Recall in other languages than English (JSON=1)
 
 bench: $(RUNTIME) ## Speed of recall, import and start (JSON=1)
 	.venv/bin/python evals/bench.py
+
+units: .venv/.dev ## Round trips and units of each operation on DynamoDB (JSON=1)
+	.venv/bin/python -m evals.units
+
+cost: .venv/.dev ## What a month on AWS costs, from counted requests (JSON=1)
+	.venv/bin/python -m evals.cost
 
 docs: $(RUNTIME) ## Write the tables of tools, routes, settings and errors in docs/
 	.venv/bin/python scripts/reference.py

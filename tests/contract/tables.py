@@ -22,6 +22,11 @@ class Through:
     def page(self, pk: str, prefix: str, *, after: str, limit: int, newest: bool = False) -> Page:
         return self.table.page(pk, prefix, after=after, limit=limit, newest=newest)
 
+    def both[One, Other](
+        self, one: Callable[[], One], other: Callable[[], Other]
+    ) -> tuple[One, Other]:
+        return one(), other()
+
     def transact(self, steps: Sequence[Step]) -> None:
         self.table.transact(steps)
 

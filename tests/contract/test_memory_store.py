@@ -47,7 +47,7 @@ from keeproom.vault.model import (
 from keeproom.vault.ports import MemoryStore
 from keeproom.vault.review import reject
 from tests.contract.hands import Hand, bring, embedded, forget, hand_on, note, reword, say, ticking
-from tests.contract.tables import KINDS, Through, everything, fits
+from tests.contract.tables import KINDS, Interrupted, Through, everything, fits
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -264,6 +264,42 @@ def test_an_expired_request_is_free_again(hand: Hand) -> None:
     assert say(late, "milk", request_id="r1").content == "milk"
     with pytest.raises(RequestIdReused):
         say(late, "tea", request_id="r1")
+
+
+def test_receipts_that_have_expired_are_removed_and_others_are_not(hand: Hand) -> None:
+    say(hand, "tea", request_id="r1")
+    say(hand, "milk", request_id="r2")
+    late = hand_on(hand.table, hand.name, clock=ticking(LATER))
+    say(late, "bread", request_id="r3")
+    say(late, "butter", request_id="r1")
+
+    assert late.store.drop_expired() == 1
+    assert len(everything(hand.table, hand.partition, "R")) == 2
+    for text, request in (("butter", "r1"), ("bread", "r3")):
+        assert say(late, text, request_id=request).content == text
+    assert late.store.drop_expired() == 0
+
+
+def test_a_receipt_written_anew_while_expired_ones_are_removed_stays(hand: Hand) -> None:
+    say(hand, "tea", request_id="r1")
+    table = Interrupted(hand.table, only="transact")
+    late = hand_on(table, hand.name, clock=ticking(LATER))
+    other = hand_on(hand.table, hand.name, clock=late.clock)
+    table.act = lambda: say(other, "milk", request_id="r1")
+
+    assert late.store.drop_expired() == 0
+    assert say(other, "milk", request_id="r1").content == "milk"
+
+
+def test_more_expired_receipts_than_a_transaction_takes_are_all_removed(hand: Hand) -> None:
+    receipts = [
+        Receipt(key=f"r{n}", fingerprint="f", result="m", expires=LATER) for n in range(130)
+    ]
+    hand.table.load([layout.receipt_item(hand.partition, one) for one in receipts])
+    later = hand_on(hand.table, hand.name, clock=ticking(LATER + timedelta(days=1)))
+
+    assert later.store.drop_expired() == 130
+    assert everything(hand.table, hand.partition, "R") == {}
 
 
 def test_an_id_that_no_memory_can_have_names_none(hand: Hand) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from keeproom.aws.client import client
 from keeproom.aws.embedder import BedrockEmbedder
-from keeproom.clock import Clock, utc_now
+from keeproom.clock import Clock, tries, utc_now
 from keeproom.engines.bedrock_models import bedrock_model
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import Table
@@ -40,12 +40,28 @@ def table(sqlite: Table) -> Table:
     return sqlite
 
 
+def opened(cloud: Bedrock, model: str, *, patience: float = 3.0) -> closing[BedrockEmbedder]:
+    runtime = client("bedrock-runtime", endpoint=cloud.url)
+    known = bedrock_model(model)
+    return closing(BedrockEmbedder(runtime, known, deadline=patience, query_deadline=patience))
+
+
 @pytest.fixture(params=[TITAN, COHERE])
 def embedder(request: pytest.FixtureRequest, cloud: Bedrock) -> Iterator[BedrockEmbedder]:
-    runtime = client("bedrock-runtime", endpoint=cloud.url)
-    with closing(
-        BedrockEmbedder(runtime, bedrock_model(request.param), deadline=0.5, query_deadline=0.5)
-    ) as made:
+    with opened(cloud, request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def titan(cloud: Bedrock) -> Iterator[BedrockEmbedder]:
+    with opened(cloud, TITAN) as made:
+        yield made
+
+
+@pytest.fixture
+def hasty(cloud: Bedrock) -> Iterator[BedrockEmbedder]:
+    """Gives up soon."""
+    with opened(cloud, TITAN, patience=0.3) as made:
         yield made
 
 
@@ -97,7 +113,7 @@ def test_a_process_hears_within_a_minute_that_another_has_measured(
 
 
 def test_a_measure_that_ran_out_of_time_or_into_a_storm_goes_on_where_it_was(
-    store: ItemMemoryStore, embedder: BedrockEmbedder, cloud: Bedrock
+    store: ItemMemoryStore, titan: BedrockEmbedder, cloud: Bedrock
 ) -> None:
     now, told = [utc_now()], list[int]()
 
@@ -105,7 +121,7 @@ def test_a_measure_that_ran_out_of_time_or_into_a_storm_goes_on_where_it_was(
         told.append(done)
         now[0] += timedelta(seconds=10)
 
-    here = profiles(store, embedder, clock=lambda: now[0])
+    here = profiles(store, titan, clock=lambda: now[0])
     with pytest.raises(Unavailable, match="Go on later"):
         here.measure(seconds=15, told=later)
     assert told[-1] < TEXTS
@@ -115,7 +131,7 @@ def test_a_measure_that_ran_out_of_time_or_into_a_storm_goes_on_where_it_was(
     assert not here.is_measured()
     cloud.faults, before = [WELL], set(list(dict.fromkeys(cloud.texts))[: told[-1]])
     asked = len(cloud.texts)
-    for _ in range(TEXTS):
+    for _ in tries(60.0):
         try:
             measured = here.measure(seconds=300)
             break
@@ -129,10 +145,10 @@ def test_a_measure_that_ran_out_of_time_or_into_a_storm_goes_on_where_it_was(
 
 @pytest.mark.parametrize("fault", [THROTTLED, DENIED], ids=["throttled", "denied"])
 def test_what_is_written_while_the_model_is_away_is_embedded_afterwards(
-    store: ItemMemoryStore, embedder: BedrockEmbedder, cloud: Bedrock, fault: Fault
+    store: ItemMemoryStore, hasty: BedrockEmbedder, cloud: Bedrock, fault: Fault
 ) -> None:
     cloud.faults = [fault]
-    vault = vault_with(store, embedder)
+    vault = vault_with(store, hasty)
     told = remember(vault, ImportItem(content="Anna drinks green tea."), by=OWNER)
 
     assert isinstance(told.outcome, Stored)
@@ -140,7 +156,7 @@ def test_what_is_written_while_the_model_is_away_is_embedded_afterwards(
     assert (found.mode, len(found.hits)) == (RecallMode.KEYWORD_ONLY, 1)
     assert jobs.lag(vault) == 1
     cloud.faults = [WELL]
-    for _ in vault.tries():
+    for _ in tries(60.0):
         jobs.embed_lacking(vault)
         found = recall(vault, Query(text="green tea"))
         if found.mode is RecallMode.HYBRID and store.embeddings([told.memory.id]):

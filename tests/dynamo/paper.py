@@ -59,7 +59,9 @@ class PaperClient:
     def transact_write_items(self, *, TransactItems: list[Raw], ClientRequestToken: str) -> Raw:  # noqa: N803
         actions = [next(iter(action.items())) for action in TransactItems]
         keys = [key_of(action.get("Item") or action["Key"]) for _, action in actions]
-        if len(actions) > 100 or len(set(keys)) < len(keys) or any(map(_too_large, actions)):
+        together = sum(size_of(action.get("Item", {})) for _, action in actions)
+        too_large = together > 4 * 1024 * 1024 or any(map(_too_large, actions))
+        if len(actions) > 100 or len(set(keys)) < len(keys) or too_large:
             raise refusal("TransactWriteItems", "ValidationException")
         with self._lock:
             if ClientRequestToken in self._done:

@@ -1,6 +1,8 @@
 """The memory store in one DynamoDB table."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import batched
 from typing import Any, Protocol, cast
 from uuid import uuid4
@@ -28,6 +30,7 @@ from keeproom.engines.item_store.table import (
     Step,
     Value,
     Write,
+    key_of,
 )
 from keeproom.errors import Unavailable
 
@@ -86,16 +89,29 @@ class DynamoTable:
         self._client.close()
 
     def get(self, keys: Sequence[Key]) -> dict[Key, Item]:
+        """A hundred in one call, and the calls at once."""
+        parts = list(batched(dict.fromkeys(keys), 100, strict=False))
         found: dict[Key, Item] = {}
-        for part in batched(dict.fromkeys(keys), 100):
-            asked = {"Keys": [_key(key) for key in part], "ConsistentRead": True}
+        for some in _at_once([partial(self._get, part) for part in parts]):
+            found |= some
+        return found
+
+    def _get(self, keys: Sequence[Key]) -> dict[Key, Item]:
+        asked = {"Keys": [_key(key) for key in keys], "ConsistentRead": True}
+        items = (
+            _item(raw)
             for answer in self._all(
                 self._client.batch_get_item, {self._name: asked}, rest="UnprocessedKeys"
-            ):
-                for raw in answer["Responses"].get(self._name, []):
-                    item = _item(raw)
-                    found[str(item["pk"]), str(item["sk"])] = item
-        return found
+            )
+            for raw in answer["Responses"].get(self._name, [])
+        )
+        return {key_of(item): item for item in items}
+
+    def both[One, Other](
+        self, one: Callable[[], One], other: Callable[[], Other]
+    ) -> tuple[One, Other]:
+        first, second = _at_once([one, other])
+        return cast("One", first), cast("Other", second)
 
     def page(self, pk: str, prefix: str, *, after: str, limit: int, newest: bool = False) -> Page:
         start = {"ExclusiveStartKey": _key((pk, after))} if after else {}
@@ -170,6 +186,14 @@ class DynamoTable:
             except (ConnectionError, HTTPClientError):
                 continue
         raise Unavailable(_BUSY)
+
+
+def _at_once[T](calls: Sequence[Callable[[], T]]) -> list[T]:
+    """Threads of their own: calls that wait for calls would exhaust a pool."""
+    if len(calls) < 2:
+        return [call() for call in calls]
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [done.result() for done in [pool.submit(call) for call in calls]]
 
 
 def _raise_definite(error: ClientError, *, doubt: bool) -> None:

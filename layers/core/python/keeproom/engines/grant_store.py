@@ -66,6 +66,7 @@ _LETTERS: dict[type[Noun], str] = {
     Count: "Q",
 }
 _NAME = re.compile(r"[!\"$-~]{1,500}")  # printable ASCII without `#`: the address of a document too
+_NOTED = 4_096  # tokens whose grant is remembered
 _BUSY = "Too many decisions at once. Nothing was stored: try again."
 
 
@@ -75,6 +76,7 @@ class ItemGrantStore:
 
     def __init__(self, table: Table, *, patience: float = 10.0) -> None:
         self._table, self._patience = table, patience
+        self._grant_of: dict[str, str] = {}
 
     def close(self) -> None:
         self._table.close()
@@ -87,18 +89,36 @@ class ItemGrantStore:
         return None if item is None else unpack(kind, item)
 
     def credential(self, hash: str) -> Credential | None:
-        token = self.find(Token, hash)
+        """All three in one reading, once it is known which grant a token is of: that never changes,
+        and nothing else is believed."""
+        if not _NAME.fullmatch(hash):
+            return None
+        grant_id = self._grant_of.get(hash, "")
+        found = self._with_grant(hash, grant_id)
+        token = found.get(_key(Token, hash))
         if token is None:
             return None
-        grant, use = _key(Grant, token.grant_id), _key(Use, token.grant_id)
-        found = self._table.get([grant, use])
-        if grant not in found:
+        if token["grant_id"] != grant_id:
+            grant_id = str(token["grant_id"])
+            found = {**found, **self._with_grant(hash, grant_id)}
+            self._note(hash, grant_id)
+        grant, use = found.get(_key(Grant, grant_id)), found.get(_key(Use, grant_id))
+        if grant is None:
             return None
         return Credential(
-            token=token,
-            grant=unpack(Grant, found[grant]),
-            use=unpack(Use, found[use]) if use in found else Use(id=token.grant_id),
+            token=unpack(Token, found[_key(Token, hash)]),
+            grant=unpack(Grant, grant),
+            use=unpack(Use, use) if use else Use(id=grant_id),
         )
+
+    def _with_grant(self, hash: str, grant_id: str) -> dict[Key, Item]:
+        beside = [_key(Grant, grant_id), _key(Use, grant_id)] if grant_id else []
+        return self._table.get([_key(Token, hash), *beside])
+
+    def _note(self, hash: str, grant_id: str) -> None:
+        if len(self._grant_of) >= _NOTED:
+            self._grant_of = {}
+        self._grant_of[hash] = grant_id
 
     def uses(self, grant_ids: Sequence[str]) -> Mapping[str, Use]:
         keys = [_key(Use, one) for one in grant_ids]

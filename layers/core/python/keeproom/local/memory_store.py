@@ -80,6 +80,11 @@ class SqliteTable:
         rows = self._run(lambda db: db.execute(ask, values).fetchall())
         return Page([_item(pk, *row) for row in rows[:limit]], len(rows) > limit)
 
+    def both[One, Other](
+        self, one: Callable[[], One], other: Callable[[], Other]
+    ) -> tuple[One, Other]:
+        return one(), other()
+
     def transact(self, steps: Sequence[Step]) -> None:
         def work(db: sqlite3.Connection) -> None:
             failed = [n for n, step in enumerate(steps) if not _holds(db, step)]

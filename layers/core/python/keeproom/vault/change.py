@@ -22,8 +22,9 @@ from keeproom.vault.model import (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """One read of everything a decision needs: one round trip, no locks, nothing promised until
-    the commit. `memories` lacks what an undo under way hides; `settings` is not a condition of
-    the commit (a condition on one item would make every writer meet every other)."""
+    the commit. `memories` lacks what an undo under way hides, `embeddings` does not; `settings` is
+    not a condition of the commit (a condition on one item would make every writer meet every
+    other)."""
 
     head: Head
     gate: Gate
@@ -33,6 +34,7 @@ class Look:
     batch: Batch | None
     receipt: Receipt | None
     tally: Tally | None
+    embeddings: Mapping[str, Embedding]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,3 +73,12 @@ class Change:
     hidden: tuple[str, ...] | None = None
     settings: Settings | None = None  # over the one with the revision before
     guide: GuideVersion | None = None  # its number must be free
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a change's audit entry stands: it is the `count`th of its chain."""
+
+    generation: str
+    chain: int
+    count: int

@@ -17,7 +17,6 @@ from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.forget import let_go
-from keeproom.vault.jobs import settle
 from keeproom.vault.kin import embedding, encoded
 from keeproom.vault.model import (
     Actor,
@@ -31,6 +30,7 @@ from keeproom.vault.model import (
     identity_of,
 )
 from keeproom.vault.ports import Encoded
+from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
 # A memory with its history is one record of at most 400 kB in DynamoDB; this leaves room for the
@@ -67,25 +67,24 @@ def edit(
     made = made_for(vault, wanted)
     hashes = [] if wanted.content is None else [identity_of(wanted.content)]
 
-    def decide() -> tuple[Memory, bool]:
-        look = vault.memories.look(memories=[memory_id], identities=hashes, receipt=asked.key)
+    def decide() -> Memory:
+        look = vault.memories.look(
+            memories=[memory_id], identities=hashes, receipt=asked.key, embeddings=[memory_id]
+        )
         if memory_id not in look.memories:
             raise NotFound(f"There is no memory {memory_id}.", param="id")
         was = look.memories[memory_id]
         if receipts.replayed(look, asked) is not None:
-            return was, False
+            return was
         refuse_hidden(vault, look)
         refuse_stale(was, revision)
         now = edited(was, wanted, by=by, at=vault.clock())
         change = rewritten(vault, was, now, free=look.holdings, made=made, by=by, verb="edit")
         told = receipts.receipt(vault, asked, result=memory_id)
-        vault.memories.commit(replace(change, receipt=told), seen=look)
-        return now, True
+        commit(vault, replace(change, receipt=told), seen=look)
+        return now
 
-    memory, changed = decided(vault, decide)
-    if changed:
-        settle(vault, [memory], embedded=made is not None)
-    return memory
+    return decided(vault, decide)
 
 
 def made_for(vault: Vault, wanted: Edit) -> Encoded | None:

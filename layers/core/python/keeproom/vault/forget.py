@@ -6,8 +6,8 @@ from keeproom.errors import Contended, LimitReached, NotFound
 from keeproom.vault import receipts
 from keeproom.vault.admit import refuse_secrets
 from keeproom.vault.change import Change, Claim, Look, Put
-from keeproom.vault.jobs import settle, settle_removed
 from keeproom.vault.model import Actor, ApprovalMode, Exclusion, Held, Memory, Tally, Withdrawn
+from keeproom.vault.settle import commit
 from keeproom.vault.tally import key_of, once_more
 from keeproom.vault.text import cleaned
 from keeproom.vault.vault import Vault, decided
@@ -27,12 +27,14 @@ def forget(
     asked = receipts.request("forget", request_id, memory_id, why)
     tally = "" if by.is_owner else key_of("forget", by)
 
-    def decide() -> tuple[Memory | None, Memory | None]:
-        """What was removed, and what was withdrawn."""
-        look = vault.memories.look(memories=[memory_id], receipt=asked.key, tally=tally)
+    def decide() -> Memory | None:
+        """What was withdrawn."""
+        look = vault.memories.look(
+            memories=[memory_id], receipt=asked.key, tally=tally, embeddings=[memory_id]
+        )
         was = look.memories.get(memory_id)
         if receipts.replayed(look, asked) is not None:
-            return None, was if was and was.withdrawn else None
+            return was if was and was.withdrawn else None
         if was is None or (was.withdrawn and not by.is_owner):
             raise NotFound(f"There is no memory {memory_id}.", param="id")
         told = receipts.receipt(vault, asked, result=memory_id)
@@ -41,15 +43,10 @@ def forget(
             change = _withdrawal(vault, was, by=by, reason=why)
         else:
             change = _removal(vault, was, by=by)
-        vault.memories.commit(replace(change, receipt=told, tally=counted), seen=look)
-        return (was, None) if change.removed else (None, change.put[0].memory)
+        commit(vault, replace(change, receipt=told, tally=counted), seen=look)
+        return change.put[0].memory if change.put else None
 
-    gone, waiting = decided(vault, decide)
-    if gone is not None:
-        settle_removed(vault, [gone])
-    if waiting is not None:
-        settle(vault, [waiting])
-    return waiting
+    return decided(vault, decide)
 
 
 def _reason(reason: str) -> str:
@@ -66,7 +63,7 @@ def _counted(vault: Vault, look: Look, memory_id: str, by: Actor, key: str) -> T
     counted = once_more(vault, look, key, limit=limit)
     if counted is None:
         refused = Change(audit=vault.audit("refuse_forget", memory_id, by=by))
-        vault.memories.commit(refused, seen=look)
+        commit(vault, refused, seen=look)
         raise LimitReached(
             f"The owner lets an app forget at most {limit} memories an hour. Tell the owner which "
             "others should go."
@@ -135,6 +132,6 @@ def lift(vault: Vault, identity: str, *, by: Actor, request_id: str = "") -> Non
             claims=(Claim(identity=identity, seen=seen, now=None),),
             receipt=receipts.receipt(vault, asked, result=identity),
         )
-        vault.memories.commit(change, seen=look)
+        commit(vault, change, seen=look)
 
     decided(vault, decide)

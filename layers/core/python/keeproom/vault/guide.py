@@ -6,6 +6,7 @@ from keeproom.vault.admit import refuse_secrets
 from keeproom.vault.change import Change
 from keeproom.vault.default_guide import DEFAULT_GUIDE
 from keeproom.vault.model import Actor, GuideVersion, Page
+from keeproom.vault.settle import commit
 from keeproom.vault.text import cleaned
 from keeproom.vault.vault import Vault, decided
 
@@ -63,7 +64,7 @@ def write(
             guide=now,
             receipt=receipts.receipt(vault, asked, result=str(now.number)),
         )
-        vault.memories.commit(change, seen=look)
+        commit(vault, change, seen=look)
         return now
 
     return decided(vault, decide)

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from keeproom.errors import Contended, NotFound, Unavailable
 from keeproom.vault.change import Change, Claim, Look, Put
-from keeproom.vault.jobs import catch_up, settle
-from keeproom.vault.kin import Kin, Near, embedding, encoded, kin, linked, nearest
+from keeproom.vault.jobs import catch_up
+from keeproom.vault.kin import Kin, Near, embedding, encoded, kin, linked, near, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -15,12 +16,10 @@ from keeproom.vault.model import (
     Embedding,
     Exclusion,
     Held,
-    Holding,
     ImportItem,
     Memory,
     Outcome,
     ReviewSimilar,
-    Settings,
     Skipped,
     SkipReason,
     Status,
@@ -28,6 +27,7 @@ from keeproom.vault.model import (
     identity_of,
 )
 from keeproom.vault.ports import Encoded
+from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
 GROUP = 8  # texts in one commit: 7 actions and at most 0.5 MB each, under 100 actions and 4 MB
@@ -36,12 +36,12 @@ GROUP = 8  # texts in one commit: 7 actions and at most 0.5 MB each, under 100 a
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
     """One text and what was found out about it before the decision: the id it would have, and
-    the vault's memories nearest to it."""
+    those of the vault's memories nearest to it."""
 
     item: ImportItem
     memory_id: str
     embedding: Embedding | None
-    near: Near
+    close: Sequence[str] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,8 +49,7 @@ class _Group:
     """What is decided so far. `known`: the memories that hold one of the identities."""
 
     batch: Batch
-    settings: Settings
-    holdings: Mapping[str, Holding]
+    look: Look
     known: Mapping[str, Memory]
     stored: dict[str, Memory] = field(default_factory=dict[str, Memory])
     embeddings: dict[str, Embedding] = field(default_factory=dict[str, Embedding])
@@ -67,10 +66,7 @@ def work(vault: Vault, batch: Batch) -> Batch:
         return _current(vault, batch.id)
     catch_up(vault)
     texts, embedded = _prepared(vault, items)
-    now, stored = decided(vault, lambda: _commit(vault, batch, texts, embedded=embedded))
-    if stored:
-        settle(vault, stored, embedded=embedded)
-    return now
+    return decided(vault, lambda: _commit(vault, batch, texts, embedded=embedded))
 
 
 def advanced(vault: Vault, was: Batch) -> Batch:
@@ -87,32 +83,28 @@ def _current(vault: Vault, batch_id: str) -> Batch:
 
 def _prepared(vault: Vault, items: Sequence[ImportItem]) -> tuple[list[_Text], bool]:
     """And whether embeddings could be had."""
-    texts = [
-        _Text(item=item, memory_id=vault.new_id("mem"), embedding=None, near=Near())
-        for item in items
-    ]
+    texts = [_Text(item=item, memory_id=vault.new_id("mem"), embedding=None) for item in items]
     made = encoded(vault, [item.content for item in items if item.refused is None])
     if made is None:
         return texts, False
-    found = zip(made, nearest(vault, made), strict=True)
+    rest = iter(made)
     return [
-        text if text.item.refused else _compared(vault, text, *next(found)) for text in texts
+        text if text.item.refused else _compared(vault, text, next(rest)) for text in texts
     ], True
 
 
-def _compared(vault: Vault, text: _Text, made: Encoded, near: Near) -> _Text:
+def _compared(vault: Vault, text: _Text, made: Encoded) -> _Text:
     mine = embedding(vault, text.memory_id, text.item.content, made)
-    return replace(text, embedding=mine, near=near)
+    return replace(text, embedding=mine, close=nearest(vault, made))
 
 
-def _commit(
-    vault: Vault, batch: Batch, texts: Sequence[_Text], *, embedded: bool
-) -> tuple[Batch, list[Memory]]:
+def _commit(vault: Vault, batch: Batch, texts: Sequence[_Text], *, embedded: bool) -> Batch:
     hashes = {identity_of(text.item.content) for text in texts if text.item.refused is None}
-    look = vault.memories.look(identities=hashes, batch=batch.id)
+    close = list(dict.fromkeys(chain.from_iterable(text.close for text in texts)))
+    look = vault.memories.look(memories=close, identities=hashes, batch=batch.id, embeddings=close)
     was = look.batch
     if was is None or was.state is not BatchState.RUNNING or was.position != batch.position:
-        return _current(vault, batch.id), []
+        return _current(vault, batch.id)
     group = _decided(vault, was, texts, look)
     now = replace(
         advanced(vault, was),
@@ -139,19 +131,16 @@ def _commit(
         batch_was=was,
         outcomes=group.outcomes,
     )
-    vault.memories.commit(change, seen=look)
-    return now, memories
+    commit(vault, change, seen=look)
+    return now
 
 
 def _decided(vault: Vault, batch: Batch, texts: Sequence[_Text], look: Look) -> _Group:
     """Each text in turn, also compared with those of the group before it."""
     holders = [holding.by for holding in look.holdings.values() if isinstance(holding, Held)]
-    group = _Group(
-        batch=batch,
-        settings=look.settings,
-        holdings=look.holdings,
-        known=vault.memories.read(holders) if holders else {},
-    )
+    others = [one for one in holders if one not in look.memories]
+    known = {**look.memories, **(vault.memories.read(others) if others else {})}
+    group = _Group(batch=batch, look=look, known=known)
     for position, text in enumerate(texts, start=batch.position):
         group.outcomes[position] = _outcome(vault, group, text)
     return group
@@ -166,8 +155,9 @@ def _outcome(vault: Vault, group: _Group, text: _Text) -> Outcome:
     links = Kin()
     if text.embedding:
         earlier = {memory.id: memory for memory in group.stored.values()}
-        near = Near({**text.near.memories, **earlier}, {**text.near.embeddings, **group.embeddings})
-        links = kin(vault, text.item.content, text.embedding, near=near)
+        found = near(vault, group.look, text.close)
+        both = Near({**found.memories, **earlier}, {**found.embeddings, **group.embeddings})
+        links = kin(vault, text.item.content, text.embedding, near=both)
     if links.equal is not None:
         return _standing_for(links.equal, SkipReason.NEAR_DUPLICATE)
     return _store(vault, group, text, links)
@@ -177,7 +167,7 @@ def _known(vault: Vault, group: _Group, identity: str) -> Skipped | None:
     """Why a text with this identity is not stored again."""
     if identity in group.stored:
         return Skipped(reason=SkipReason.DUPLICATE, by=group.stored[identity].id)
-    match group.holdings[identity]:
+    match group.look.holdings[identity]:
         case None:
             return None
         case Exclusion():
@@ -218,7 +208,7 @@ def _store(vault: Vault, group: _Group, text: _Text, links: Kin) -> Stored:
 def _status(group: _Group, links: Kin) -> Status:
     """A possible conflict waits for the owner in review mode; what is merely similar does when
     the owner wants to see that too."""
-    reviewed = group.settings.approval_mode is ApprovalMode.REVIEW
-    similar = group.settings.review_similar is ReviewSimilar.ALL and bool(links.similar)
+    reviewed = group.look.settings.approval_mode is ApprovalMode.REVIEW
+    similar = group.look.settings.review_similar is ReviewSimilar.ALL and bool(links.similar)
     waits = group.batch.propose or (reviewed and (bool(links.conflicting) or similar))
     return Status.PROPOSED if waits else Status.ACTIVE

@@ -10,9 +10,9 @@ from keeproom.vault.admit import admitted_or_refused, refuse_secrets
 from keeproom.vault.change import Change, Look
 from keeproom.vault.forget import let_go
 from keeproom.vault.import_group import advanced, work
-from keeproom.vault.jobs import settle_removed
 from keeproom.vault.model import Actor, Batch, BatchState, ImportItem
 from keeproom.vault.receipts import Request
+from keeproom.vault.settle import commit
 from keeproom.vault.text import cleaned_source
 from keeproom.vault.vault import Vault, decided
 
@@ -73,7 +73,7 @@ def _sourced(item: ImportItem, source: str) -> ImportItem:
 def _receive(vault: Vault, batch: Batch, by: Actor) -> None:
     look = vault.memories.look()
     change = Change(audit=vault.audit("receive_import", batch.id, by=by), batch=batch)
-    vault.memories.commit(change, seen=look)
+    commit(vault, change, seen=look)
 
 
 def _ready(vault: Vault, batch_id: str, by: Actor, asked: Request) -> Batch:
@@ -90,7 +90,7 @@ def _ready(vault: Vault, batch_id: str, by: Actor, asked: Request) -> Batch:
         audit=vault.audit("begin_import", batch_id, by=by), batch=now, batch_was=was,
         receipt=receipts.receipt(vault, asked, result=batch_id),
     )  # fmt: skip
-    vault.memories.commit(change, seen=look)
+    commit(vault, change, seen=look)
     return now
 
 
@@ -132,7 +132,7 @@ def cancel(vault: Vault, batch_id: str, *, by: Actor) -> Batch:
         change = Change(
             audit=vault.audit("cancel_import", batch_id, by=by), batch=now, batch_was=was
         )
-        vault.memories.commit(change, seen=look)
+        commit(vault, change, seen=look)
         return now
 
     batch = decided(vault, decide)
@@ -161,7 +161,7 @@ def _intend(vault: Vault, batch_id: str, by: Actor) -> Batch:
         audit=vault.audit("undo_import", batch_id, by=by), batch=now, batch_was=was,
         hidden=(*look.head.hidden, batch_id),
     )  # fmt: skip
-    vault.memories.commit(change, seen=look)
+    commit(vault, change, seen=look)
     return now
 
 
@@ -185,8 +185,7 @@ def _undo_chunk(vault: Vault, batch_id: str, by: Actor) -> Batch:
         audit=vault.audit("undo_import", batch_id, by=by, touched=touched), removed=gone, batch=now,
         batch_was=was, claims=tuple(let_go(memory) for memory in gone), hidden=hidden,
     )  # fmt: skip
-    vault.memories.commit(change, seen=look)
-    settle_removed(vault, gone)
+    commit(vault, change, seen=look)
     return now
 
 

@@ -1,11 +1,11 @@
 """Keeping the searchable copy in step: it follows the audit, and a queue remembers what is due."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from keeproom.errors import Unavailable
 from keeproom.vault.kin import embedding, indexed, is_current
-from keeproom.vault.model import Job, Memory
+from keeproom.vault.model import Job, Memory, Position, Settings
 from keeproom.vault.publish import publish
 from keeproom.vault.vault import Vault
 
@@ -15,18 +15,36 @@ TICK = timedelta(seconds=5)
 LONGEST = timedelta(hours=1)
 
 
-def catch_up(vault: Vault) -> None:
-    """Bring the index to the store's newest moment, whoever changed it. Cheap when it is there."""
-    with vault.catching_up:
+def catch_up(vault: Vault) -> Settings:
+    """Bring the index to the store's newest moment, whoever changed it, and answer the settings,
+    which lie beside it. Cheap when it is there."""
+    with vault.underway.catching_up:
         since = vault.index.position
-        news = vault.memories.changes(since) if since else None
+        settings, news = _news(vault, since) if since else (vault.memories.settings(), None)
         if news is None:
             _read_everything(vault)
-            return
+            return settings
         moment, ids = news
         late = [one for one in vault.index.lacking(limit=TAKEN) if one not in ids]
         _follow(vault, [*ids, *late])
         vault.index.position = moment
+    return settings
+
+
+def _news(vault: Vault, since: Position) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
+    done = vault.underway.take()
+    try:
+        return vault.memories.news(since, finished=done)
+    except Unavailable:
+        vault.underway.done(done)
+        raise
+
+
+def take_off(vault: Vault) -> None:
+    """Take off the queue what this process has done. Raises `Unavailable`, with nothing lost: what
+    stays is done again."""
+    if done := vault.underway.take():
+        vault.memories.finish(done)
 
 
 def _read_everything(vault: Vault) -> None:
@@ -44,10 +62,10 @@ def _read_everything(vault: Vault) -> None:
 def _follow(vault: Vault, ids: Sequence[str]) -> None:
     if not ids:
         return
-    read = vault.memories.read(ids, hidden=True)
-    found = {one: memory for one, memory in read.items() if memory.withdrawn is None}
+    read = vault.memories.whole(ids, hidden=True)
+    found = {one: both for one, both in read.items() if both[0].withdrawn is None}
     vault.index.remove([one for one in ids if one not in found])
-    _put(vault, found.values())
+    vault.index.put([indexed(vault, *both) for both in found.values()])
 
 
 def _put(vault: Vault, memories: Iterable[Memory]) -> None:
@@ -56,52 +74,11 @@ def _put(vault: Vault, memories: Iterable[Memory]) -> None:
     vault.index.put([indexed(vault, memory, embeddings.get(memory.id)) for memory in rows])
 
 
-def settle(vault: Vault, written: Sequence[Memory], *, embedded: bool = False) -> None:
-    """Try at once what the write has queued. What cannot be done now stays queued: the write
-    itself is safe already, so nothing is raised. `embedded`: the same write has brought the
-    embeddings; else a memory without its own stays queued for one."""
-    try:
-        catch_up(vault)
-        ready = written if embedded else _embedded(vault, written)
-        done = publish(vault, [one.id for one in ready])
-        _finish(vault, {one.id: one.revision for one in ready if one.id in done})
-    except Unavailable:
-        return
-
-
-def _embedded(vault: Vault, memories: Sequence[Memory]) -> list[Memory]:
-    found = vault.memories.embeddings([memory.id for memory in memories])
-    return [one for one in memories if one.id in found and is_current(vault, found[one.id], one)]
-
-
-def settle_removed(vault: Vault, removed: Iterable[Memory]) -> None:
-    """As `settle`, for memories that are gone."""
-    try:
-        catch_up(vault)
-        revisions = {gone.id: gone.revision + 1 for gone in removed}
-        done = publish(vault, revisions)
-        _finish(vault, {one: revisions[one] for one in done})
-    except Unavailable:
-        return
-
-
-def _finish(vault: Vault, revisions: Mapping[str, int]) -> None:
-    """The jobs that a commit has just queued: by memory and the revision it reached. The index has
-    followed that commit, so it knows its generation."""
-    if revisions and vault.index.position:
-        generation, at = vault.index.position.generation, vault.clock()
-        vault.memories.finish(
-            [
-                Job(generation=generation, memory_id=one, revision=revision, due=at)
-                for one, revision in revisions.items()
-            ]
-        )
-
-
 def work_off(vault: Vault, *, limit: int = 1000) -> int:
     """Embed what is still without, publish it, and take what is done off the queue. Answers how
     many jobs were finished. A job that cannot be done is due again after 5 s, doubling to an
     hour."""
+    take_off(vault)
     done = 0
     while done < limit:
         taken = _take(vault)
@@ -124,12 +101,10 @@ def _again_at(vault: Vault, job: Job) -> datetime:
 
 def _work(vault: Vault, jobs: Sequence[Job]) -> int:
     ids = [job.memory_id for job in jobs]
-    memories = vault.memories.read(ids, hidden=True)
-    embeddings = vault.memories.embeddings(list(memories))
     lacking = [
         memory
-        for one, memory in memories.items()
-        if one not in embeddings or not is_current(vault, embeddings[one], memory)
+        for memory, made in vault.memories.whole(ids, hidden=True).values()
+        if made is None or not is_current(vault, made, memory)
     ]
     kept = embed(vault, lacking)
     catch_up(vault)
@@ -143,7 +118,7 @@ def _work(vault: Vault, jobs: Sequence[Job]) -> int:
 
 def refresh(vault: Vault, ids: Iterable[str]) -> None:
     """Put these memories into the index as they are now."""
-    with vault.catching_up:
+    with vault.underway.catching_up:
         _follow(vault, sorted(ids))
 
 
@@ -166,6 +141,7 @@ def embed(vault: Vault, memories: Sequence[Memory]) -> set[str]:
 
 def lag(vault: Vault, *, limit: int = 1000) -> int:
     """How many memories wait for their index entry, counted up to `limit`."""
+    take_off(vault)
     return len(vault.memories.jobs(due=vault.clock() + 2 * LONGEST, limit=limit))
 
 

@@ -1,11 +1,11 @@
 """Which known memories a new text is close to."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from keeproom.errors import Unavailable
+from keeproom.vault.change import Look
 from keeproom.vault.model import (
     Embedding,
     ImportItem,
@@ -83,24 +83,26 @@ class Near:
     embeddings: Mapping[str, Embedding] = field(default_factory=dict[str, Embedding])
 
 
-def nearest(vault: Vault, made: Sequence[Encoded]) -> list[Near]:
-    """The memories of the vault closest to each text, as the store has them: read together,
-    however many texts there are."""
+def nearest(vault: Vault, made: Encoded) -> list[str]:
+    """Ids of the memories closest to a text, as far as the index knows."""
     row = 4 * vault.embedder.dims
-    close = [vault.index.nearest(one.vectors[:row], where=COMPARED, limit=NEAREST) for one in made]
-    read = vault.memories.read(list(dict.fromkeys(chain.from_iterable(close))))
-    known = {one: memory for one, memory in read.items() if memory.withdrawn is None}
-    embeddings = vault.memories.embeddings(list(known))
-    current = {
-        one: found for one, found in embeddings.items() if is_current(vault, found, known[one])
-    }
-    return [
-        Near(
-            {one: known[one] for one in ids if one in known},
-            {one: current[one] for one in ids if one in current},
-        )
-        for ids in close
-    ]
+    return list(vault.index.nearest(made.vectors[:row], where=COMPARED, limit=NEAREST))
+
+
+def near(vault: Vault, look: Look, ids: Iterable[str]) -> Near:
+    """Those of the memories that are there, as a look for them and their embeddings has found
+    them."""
+    found = [look.memories[one] for one in ids if one in look.memories]
+    known = {memory.id: memory for memory in found if memory.withdrawn is None}
+    made = look.embeddings
+    return Near(
+        known,
+        {
+            one: made[one]
+            for one in known
+            if one in made and is_current(vault, made[one], known[one])
+        },
+    )
 
 
 def is_current(vault: Vault, found: Embedding, memory: Memory) -> bool:

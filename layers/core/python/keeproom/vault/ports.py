@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
-from keeproom.vault.change import Change, Look
+from keeproom.vault.change import Change, Look, Place
 from keeproom.vault.model import (
     AuditEntry,
     Batch,
@@ -40,13 +40,14 @@ class MemoryStore(Protocol):
         batch: str = "",
         receipt: str = "",
         tally: str = "",
+        embeddings: Iterable[str] = (),
     ) -> Look:
         """Read at once what a decision needs. Receipts that have expired are absent."""
         ...
 
-    def commit(self, change: Change, *, seen: Look) -> None:
-        """Make all of the change true, or none. Raises `Contended` when anything it rests on has
-        moved since `seen`."""
+    def commit(self, change: Change, *, seen: Look) -> Place:
+        """Make all of the change true, or none, and answer where its audit entry stands. Raises
+        `Contended` when anything it rests on has moved since `seen`."""
         ...
 
     def read(self, ids: Sequence[str], *, hidden: bool = False) -> Mapping[str, Memory]:
@@ -74,6 +75,12 @@ class MemoryStore(Protocol):
 
     def embeddings(self, ids: Sequence[str]) -> Mapping[str, Embedding]: ...
 
+    def whole(
+        self, ids: Sequence[str], *, hidden: bool = False
+    ) -> Mapping[str, tuple[Memory, Embedding | None]]:
+        """`read` and `embeddings` in one."""
+        ...
+
     def keep_embedding(self, embedding: Embedding, *, revision: int) -> bool:
         """Write it beside its memory. False, and nothing written, unless the memory still has
         that revision. No part of the audit: the memory itself has not changed."""
@@ -86,6 +93,13 @@ class MemoryStore(Protocol):
     def changes(self, since: Position) -> tuple[Position, frozenset[str]] | None:
         """Ids of the memories touched since, and the moment reached. None when that moment is of
         another generation or retention has cut behind it: everything must be read again."""
+        ...
+
+    def news(
+        self, since: Position, *, finished: Sequence[Job] = ()
+    ) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
+        """`settings` and `changes` in one. Meanwhile the finished jobs are taken off the queue; one
+        that cannot be stays on it, and nobody is told."""
         ...
 
     def audit(self, *, cursor: str = "", limit: int = 50) -> Page[AuditEntry]:
@@ -167,6 +181,11 @@ class MemoryStore(Protocol):
 
     def guide_versions(self, *, cursor: str = "", limit: int = 50) -> Page[GuideVersion]:
         """Newest first."""
+        ...
+
+    def drop_expired(self) -> int:
+        """Remove receipts that have expired, as some places do by themselves, and count them. One
+        that is written anew meanwhile stays. Nothing relies on it."""
         ...
 
     def profile(self, model: str) -> Profile | None: ...
@@ -368,23 +387,4 @@ class SearchIndex(Protocol):
 
     def save(self) -> None:
         """Write the snapshot, if there is anywhere to write it. A crash leaves the old one."""
-        ...
-
-
-class Scorer(Protocol):
-    """The arithmetic on vectors. All float32; results in the order of `embeddings`."""
-
-    def cosines(self, vector: bytes, embeddings: Sequence[Embedding]) -> Sequence[float]:
-        """Cosine of each embedding's best chunk."""
-        ...
-
-    def late_interaction(
-        self, tokens: bytes, weights: Sequence[float], embeddings: Sequence[Embedding]
-    ) -> Sequence[float]:
-        """MaxSim: sum over query tokens of weight x best match among the memory's token signs,
-        over the sum of the weights; about 0 to 1, and 0.0 where there are no bits."""
-        ...
-
-    def mean_cosine(self, left: Sequence[bytes], right: Sequence[bytes]) -> Sequence[float]:
-        """Cosine of each pair of first chunks."""
         ...

@@ -16,7 +16,8 @@ from keeproom.vault.calibrate import (
     texts,
 )
 from keeproom.vault.model import Profile
-from keeproom.vault.ports import Embedder, MemoryStore, Scorer
+from keeproom.vault.ports import Embedder, MemoryStore
+from keeproom.vault.scorer import Scorer
 from keeproom.vault.similarity import BUNDLED
 
 BATCH = 32  # texts a call, so that progress can be told

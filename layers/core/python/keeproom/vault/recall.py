@@ -111,12 +111,20 @@ class _Scored:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What the store has of the candidates. `memories`: all of them where a score needs them, else
+    none yet. `embeddings`: those of the model in use."""
+
+    memories: Mapping[str, Memory]
+    embeddings: Mapping[str, Embedding]
+
+
 def recall(vault: Vault, query: Query) -> Recalled:
     """Ranked memories, best first. Any text is a safe query. What any client has written,
     edited or forgotten before is already right. Raises `Invalid` for an empty or too long query
     or a limit outside 1 to 100."""
     asked = _asked(vault, query)
-    catch_up(vault)
     best = _best(vault, asked)
     mode = RecallMode.HYBRID if asked.encoded else RecallMode.KEYWORD_ONLY
     _log.info(
@@ -135,14 +143,14 @@ def recall(vault: Vault, query: Query) -> Recalled:
 
 
 def _asked(vault: Vault, query: Query) -> _Asked:
+    """Also brings the index up to date: the settings lie where its news do."""
     text = cleaned(query.text, param="query", limit=LONGEST_QUERY)
-    settings = vault.memories.settings()
-    limit = settings.recall_limit if query.limit is None else query.limit
-    if not 1 <= limit <= MOST_HITS:
+    if query.limit is not None and not 1 <= query.limit <= MOST_HITS:
         raise Invalid(f"Ask for 1 to {MOST_HITS} hits.", param="limit")
     if query.since and query.until and query.since > query.until:
         raise Invalid("`since` lies after `until`: swap them.", param="since")
     encoded = _encoded(vault, text)
+    settings = catch_up(vault)
     where = Where(
         statuses=EVER if query.include_history else CURRENT,
         types=query.types, tags=query.tags, since=query.since, until=query.until,
@@ -152,7 +160,7 @@ def _asked(vault: Vault, query: Query) -> _Asked:
     return _Asked(
         text=text,
         where=where,
-        limit=limit,
+        limit=query.limit or settings.recall_limit,
         formula=formula,
         whole=whole(formula, embedded=encoded is not None, dated=bool(dates)),
         terms=query_terms(text),
@@ -182,8 +190,9 @@ def _best(vault: Vault, asked: _Asked) -> _Best:
         told = vault.index.candidates(_sought(asked, deeper * asked.formula.depth))
         stand_in = stand_in or told.stand_in
         ids = list(dict.fromkeys([*told.near, *told.matching]))
-        scored, embeddings = _scored(vault, asked, ids)
-        hits, known = _ranked(vault, asked, scored, embeddings)
+        stored = _stored(vault, asked, ids)
+        scored = _scored(vault, asked, ids, stored)
+        hits, known = _ranked(vault, asked, scored, stored)
         if len(hits) >= asked.limit or len(hits) == len(scored):
             break
     return _Best(hits=hits[: asked.limit], known=known, stand_in=stand_in)
@@ -211,15 +220,25 @@ def is_eligible(memory: Memory, where: Where) -> bool:
     )
 
 
-def _scored(
-    vault: Vault, asked: _Asked, ids: Sequence[str]
-) -> tuple[Sequence[_Scored], Mapping[str, Embedding]]:
-    """Those that are found, best first, and the embeddings of the model in use."""
+def _stored(vault: Vault, asked: _Asked, ids: Sequence[str]) -> _Stored:
+    memories: Mapping[str, Memory] = {}
+    found: Mapping[str, Embedding] = {}
+    if asked.dates:
+        both = vault.memories.whole(ids)
+        memories = {one: memory for one, (memory, _) in both.items()}
+        found = {one: made for one, (_, made) in both.items() if made}
+    elif asked.encoded:
+        found = vault.memories.embeddings(ids)
+    model = vault.embedder.model
+    return _Stored(memories, {one: made for one, made in found.items() if made.model == model})
+
+
+def _scored(vault: Vault, asked: _Asked, ids: Sequence[str], stored: _Stored) -> Sequence[_Scored]:
+    """Those that are found, best first."""
     strengths = vault.index.strengths(asked.terms, ids, bm25=asked.formula.bm25)
     best = max(strengths, default=0.0) or 1.0
-    embeddings = _embeddings(vault, asked, ids)
-    similar, late = _semantic(vault, asked, embeddings)
-    dated = _dated(vault, asked, ids)
+    similar, late = _semantic(vault, asked, stored.embeddings)
+    dated = _dated(asked, stored.memories)
     found: list[_Scored] = []
     for one, strength in zip(ids, strengths, strict=True):
         signals = Signals(
@@ -230,39 +249,33 @@ def _scored(
         )
         if is_found(signals, asked.formula):
             found.append(_Scored(one, signals, _score(signals, asked)))
-    return sorted(found, key=lambda one: -one.score), embeddings
+    return sorted(found, key=lambda one: -one.score)
 
 
-def _embeddings(vault: Vault, asked: _Asked, ids: Sequence[str]) -> Mapping[str, Embedding]:
-    if not asked.encoded:
-        return {}
-    found = vault.memories.embeddings(ids)
-    return {one: made for one, made in found.items() if made.model == vault.embedder.model}
-
-
-def _dated(vault: Vault, asked: _Asked, ids: Sequence[str]) -> Mapping[str, float]:
+def _dated(asked: _Asked, memories: Mapping[str, Memory]) -> Mapping[str, float]:
     """How well each one's date fits; empty for a query that names none."""
     if not asked.dates:
         return {}
     return {
         one: date_match(asked.dates, memory.source_date) if memory.source_date else 0.0
-        for one, memory in vault.memories.read(ids).items()
+        for one, memory in memories.items()
     }
 
 
 def _ranked(
-    vault: Vault, asked: _Asked, scored: Sequence[_Scored], embeddings: Mapping[str, Embedding]
+    vault: Vault, asked: _Asked, scored: Sequence[_Scored], stored: _Stored
 ) -> tuple[list[Hit], dict[str, Memory]]:
     """As many hits as are asked for, where there are, in the order that all would have; and the
     memories that were read. To read one costs more than to score it, so those are left out that
     not even a near-tie would bring in."""
-    hits, known, now = list[Hit](), dict[str, Memory](), vault.clock()
+    hits, known, now = list[Hit](), dict(stored.memories), vault.clock()
     for part in batched(scored, READ_AT_ONCE, strict=False):
         most = part[0].score + FOR_ACTIVE + FOR_RECENT
         if len(hits) >= asked.limit and _rank(hits[asked.limit - 1], now) > most:
             break
-        known |= vault.memories.read([one.id for one in part])
-        checked = (_hit(vault, asked, one, known.get(one.id), embeddings) for one in part)
+        lacking = [] if stored.memories else [one.id for one in part]
+        known |= vault.memories.read(lacking)
+        checked = (_hit(vault, asked, one, known.get(one.id), stored.embeddings) for one in part)
         hits += [hit for hit in checked if hit]
         hits.sort(key=lambda hit: (-_rank(hit, now), hit.memory.id))
     return hits, known

@@ -6,8 +6,8 @@ from keeproom.errors import Contended, Excluded, NotFound, Unavailable, WrongSta
 from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
 from keeproom.vault.change import Change, Claim, Look, Put
-from keeproom.vault.jobs import catch_up, settle
-from keeproom.vault.kin import Kin, Near, embedding, encoded, kin, linked, nearest
+from keeproom.vault.jobs import catch_up
+from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, near, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -25,6 +25,7 @@ from keeproom.vault.model import (
 )
 from keeproom.vault.ports import Encoded
 from keeproom.vault.receipts import Request
+from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
 
@@ -38,11 +39,15 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
+    """`made`: None when no embedding can be had. `close`: ids of what the text is close to."""
+
     item: ImportItem
     supersedes: str
     propose: bool
     by: Actor
     asked: Request
+    made: Encoded | None
+    close: tuple[str, ...]
 
 
 def remember(
@@ -62,35 +67,38 @@ def remember(
     `supersedes`), `RequestIdReused`, `Unavailable`; nothing is stored then."""
     item = admitted(item)
     asked = receipts.request("remember", request_id, item, supersedes, propose)
-    wish = _Wish(item=item, supersedes=supersedes, propose=propose, by=by, asked=asked)
-    made = encoded(vault, [wish.item.content])
-    links = _links(vault, wish, made[0]) if made else Kin()
-    told, stored = decided(vault, lambda: _decide(vault, wish, made[0] if made else None, links))
-    if stored:
-        settle(vault, [told.memory], embedded=bool(made))
-    return told
+    made = encoded(vault, [item.content])
+    close: tuple[str, ...] = ()
+    if made:
+        catch_up(vault)
+        close = tuple(one for one in nearest(vault, made[0]) if one != supersedes)
+    wish = _Wish(
+        item=item, supersedes=supersedes, propose=propose, by=by, asked=asked,
+        made=made[0] if made else None, close=close,
+    )  # fmt: skip
+    return decided(vault, lambda: _decide(vault, wish))
 
 
-def _links(vault: Vault, wish: _Wish, made: Encoded) -> Kin:
-    catch_up(vault)
-    (near,) = nearest(vault, [made])
-    others = {one: memory for one, memory in near.memories.items() if one != wish.supersedes}
-    mine = embedding(vault, "", wish.item.content, made)
-    return kin(vault, wish.item.content, mine, near=Near(others, near.embeddings))
+def _links(vault: Vault, wish: _Wish, look: Look) -> Kin:
+    if wish.made is None:
+        return Kin()
+    mine = embedding(vault, "", wish.item.content, wish.made)
+    return kin(vault, wish.item.content, mine, near=near(vault, look, wish.close))
 
 
-def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> tuple[Remembered, bool]:
-    """And whether anything was stored by this."""
+def _decide(vault: Vault, wish: _Wish) -> Remembered:
     look, holder = _look(vault, wish)
     first = receipts.replayed(look, wish.asked)
     if first is not None:
-        return _again(vault, first), False
+        return _again(vault, first)
     if holder is not None and _says_it_already(look, holder, wish):
         skipped = Skipped(reason=SkipReason.DUPLICATE, by=holder.id)
-        return Remembered(memory=holder, outcome=skipped), False
+        return Remembered(memory=holder, outcome=skipped)
     status = _status(look, wish)
     put = (
-        _revived(vault, look, holder, wish, status) if holder else _new(vault, wish, status, links)
+        _revived(vault, look, holder, wish, status)
+        if holder
+        else _new(vault, wish, status, _links(vault, wish, look))
     )
     memory = put.memory
     old = _superseded(vault, look, wish, by=memory.id)
@@ -106,17 +114,22 @@ def _decide(vault: Vault, wish: _Wish, made: Encoded | None, links: Kin) -> tupl
                 now=Held(memory.id),
             ),
         ),
-        embeddings=(embedding(vault, memory.id, memory.content, made),) if made else (),
+        embeddings=((embedding(vault, memory.id, memory.content, wish.made),) if wish.made else ()),
         receipt=receipts.receipt(vault, wish.asked, result=memory.id),
     )
-    vault.memories.commit(change, seen=look)
-    return Remembered(memory=memory, outcome=Stored.of(memory)), True
+    commit(vault, change, seen=look)
+    return Remembered(memory=memory, outcome=Stored.of(memory))
 
 
 def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
     """With the memory that holds the text, if one does. Raises `Excluded`."""
-    mine, ids = identity_of(wish.item.content), [wish.supersedes] if wish.supersedes else []
-    look = vault.memories.look(memories=ids, identities=[mine], receipt=wish.asked.key)
+    mine, ids = (
+        identity_of(wish.item.content),
+        [one for one in (wish.supersedes, *wish.close) if one],
+    )
+    look = vault.memories.look(
+        memories=ids, identities=[mine], receipt=wish.asked.key, embeddings=ids
+    )
     match look.holdings[mine]:
         case Exclusion() if look.receipt is None:
             raise Excluded(
@@ -124,8 +137,9 @@ def _look(vault: Vault, wish: _Wish) -> tuple[Look, Memory | None]:
                 "can let it in again, by lifting the exclusion."
             )
         case Held(holder):
+            ids = [*ids, holder]
             look = vault.memories.look(
-                memories={*ids, holder}, identities=[mine], receipt=wish.asked.key
+                memories=ids, identities=[mine], receipt=wish.asked.key, embeddings=ids
             )
             if look.holdings[mine] != Held(holder):
                 raise Contended

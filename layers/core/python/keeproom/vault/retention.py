@@ -8,8 +8,9 @@ from itertools import islice
 from keeproom.errors import Contended
 from keeproom.vault.change import Change, Claim, Put
 from keeproom.vault.forget import let_go
-from keeproom.vault.jobs import PAGE, settle, settle_removed
+from keeproom.vault.jobs import PAGE
 from keeproom.vault.model import Actor, Exclusion, Memory, Status
+from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
 CLEANUP = Actor("cleanup")
@@ -31,8 +32,10 @@ class CleanedUp:
 def clean_up(vault: Vault, *, by: Actor = CLEANUP, seconds: float | None = None) -> CleanedUp:
     """Remove what the owner's settings keep no longer: superseded and rejected memories (the
     exclusion of a rejected one stays), the earlier texts of edited ones, which are kept as long as
-    superseded ones, and the beginning of the audit. Works for about `seconds`,
-    in steps that each are whole; what is left goes the next time. Raises `Unavailable`."""
+    superseded ones, and the beginning of the audit; receipts that have expired go too. Works for
+    about `seconds`, in steps that each are whole; what is left goes the next time. Raises
+    `Unavailable`."""
+    vault.memories.drop_expired()
     settings, now = vault.memories.settings(), vault.clock()
     until = None if seconds is None else now + timedelta(seconds=seconds)
 
@@ -90,12 +93,10 @@ def _remove_some(vault: Vault, status: Status, before: datetime, *, by: Actor) -
                 removed=gone,
                 claims=tuple(_let_go(one) for one in gone),
             )
-            vault.memories.commit(change, seen=look)
+            commit(vault, change, seen=look)
         return gone
 
-    gone = decided(vault, decide)
-    settle_removed(vault, gone)
-    return len(gone)
+    return len(decided(vault, decide))
 
 
 def _trim_some(vault: Vault, before: datetime, *, by: Actor) -> int:
@@ -106,15 +107,14 @@ def _trim_some(vault: Vault, before: datetime, *, by: Actor) -> int:
 
     def decide() -> int:
         ids = list(islice((one.id for one in _all(vault) if is_old(one)), CHUNK))
-        look = vault.memories.look(memories=ids)
+        look = vault.memories.look(memories=ids, embeddings=ids)
         old = [one for one in look.memories.values() if is_old(one)]
         if len(old) < len(ids):
             raise Contended
         puts = tuple(Put(memory=_trimmed(one, before), was=one) for one in old)
         if puts:
             audit = vault.audit("clean_up", "history", by=by, touched=tuple(ids))
-            vault.memories.commit(Change(audit=audit, put=puts), seen=look)
-            settle(vault, [put.memory for put in puts])
+            commit(vault, Change(audit=audit, put=puts), seen=look)
         return sum(len(one.history) for one in old) - sum(len(put.memory.history) for put in puts)
 
     return decided(vault, decide)

@@ -17,10 +17,10 @@ from keeproom.vault.edit import (
     rewritten,
 )
 from keeproom.vault.forget import let_go
-from keeproom.vault.jobs import settle
 from keeproom.vault.model import Actor, Decision, Exclusion, Memory, Review, Status, identity_of
 from keeproom.vault.receipts import Request
 from keeproom.vault.remember import superseded
+from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
 MOST_REPLACED = 8
@@ -63,7 +63,7 @@ def approve(
         audit = replace(told.audit, touched=touched)
         return replace(told, put=(*told.put, *old), audit=audit)
 
-    memory = settled(
+    return settled(
         vault,
         memory_id,
         asked,
@@ -71,8 +71,6 @@ def approve(
         also=lambda was: _targets(was, replacing_similar=replacing_similar),
         text=wanted.content if wanted else None,
     )
-    settle(vault, [memory])
-    return memory
 
 
 def settled(
@@ -90,20 +88,28 @@ def settled(
     identities = () if text is None else (identity_of(text),)
 
     def attempt() -> Memory:
-        look = vault.memories.look(memories=[memory_id], identities=identities, receipt=asked.key)
+        look = vault.memories.look(
+            memories=[memory_id],
+            identities=identities,
+            receipt=asked.key,
+            embeddings=[memory_id],
+        )
         if receipts.replayed(look, asked) is not None:
             return present(look, memory_id)
         others = also(present(look, memory_id))
         if others:
             look = vault.memories.look(
-                memories=[memory_id, *others], identities=identities, receipt=asked.key
+                memories=[memory_id, *others],
+                identities=identities,
+                receipt=asked.key,
+                embeddings=[memory_id, *others],
             )
             if also(present(look, memory_id)) != others:
                 raise Contended
         refuse_hidden(vault, look)
         told = change(look, present(look, memory_id))
         told = replace(told, receipt=receipts.receipt(vault, asked, result=memory_id))
-        vault.memories.commit(told, seen=look)
+        commit(vault, told, seen=look)
         return told.put[0].memory
 
     return decided(vault, attempt)
@@ -180,9 +186,7 @@ def reject(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> 
             claims=(let_go(was, excluded),),
         )
 
-    memory = settled(vault, memory_id, receipts.request("reject", request_id, memory_id), change)
-    settle(vault, [memory])
-    return memory
+    return settled(vault, memory_id, receipts.request("reject", request_id, memory_id), change)
 
 
 def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> Memory:
@@ -216,9 +220,7 @@ def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") 
         )
 
     asked = receipts.request("keep_both", request_id, memory_id)
-    memory = settled(vault, memory_id, asked, change)
-    settle(vault, [memory])
-    return memory
+    return settled(vault, memory_id, asked, change)
 
 
 def each(

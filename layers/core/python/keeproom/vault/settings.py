@@ -6,6 +6,7 @@ from keeproom.errors import Conflict, Invalid
 from keeproom.vault import receipts
 from keeproom.vault.change import Change
 from keeproom.vault.model import Actor, ApprovalMode, Preset, ReviewSimilar, Settings
+from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
 LONGEST_KEPT = 36_500  # days
@@ -54,7 +55,7 @@ def change_settings(
             settings=now,
             receipt=receipts.receipt(vault, asked, result=str(now.revision)),
         )
-        vault.memories.commit(change, seen=look)
+        commit(vault, change, seen=look)
         return now
 
     return decided(vault, decide)

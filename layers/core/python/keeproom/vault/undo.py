@@ -7,7 +7,6 @@ from keeproom.vault import listing, receipts
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.edit import Edit, made_for, rewritten
 from keeproom.vault.forget import rejection
-from keeproom.vault.jobs import settle
 from keeproom.vault.model import Actor, Decision, Held, Memory, Review, Status
 from keeproom.vault.receipts import Request
 from keeproom.vault.review import settled
@@ -46,9 +45,7 @@ def _undo_withdrawal(vault: Vault, memory_id: str, asked: Request, *, by: Actor)
             put=(Put(memory=now, was=was),),
         )
 
-    memory = settled(vault, memory_id, asked, change)
-    settle(vault, [memory])
-    return memory
+    return settled(vault, memory_id, asked, change)
 
 
 def _edited_last(memory: Memory) -> bool:
@@ -73,9 +70,7 @@ def _undo_edit(vault: Vault, memory: Memory, asked: Request, *, by: Actor) -> Me
         )
         return rewritten(vault, was, now, free=look.holdings, made=made, by=by, verb="undo")
 
-    told = settled(vault, memory.id, asked, change, text=text)
-    settle(vault, [told])
-    return told
+    return settled(vault, memory.id, asked, change, text=text)
 
 
 def _changed(memory_id: str) -> WrongState:
@@ -107,15 +102,13 @@ def _undo_decision(vault: Vault, memory_id: str, asked: Request, *, by: Actor) -
             claims=(held,) if review.decision is Decision.REJECTED else (),
         )
 
-    memory = settled(
+    return settled(
         vault,
         memory_id,
         asked,
         change,
         also=lambda was: was.review.replaced if was.review else (),
     )
-    settle(vault, [memory])
-    return memory
 
 
 def _brought_back(vault: Vault, look: Look, was: Memory, review: Review) -> tuple[Put, ...]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from threading import Lock
 
 from keeproom.clock import Clock, tries, utc_now
 from keeproom.errors import Contended, Unavailable
 from keeproom.ids import new_id
 from keeproom.vault.model import Actor, AuditEntry, Profile
-from keeproom.vault.ports import Embedder, MemoryStore, Scorer, SearchIndex
+from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
+from keeproom.vault.scorer import Scorer
+from keeproom.vault.underway import Underway
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class Vault:
     profile: Callable[[], Profile]
     clock: Clock = utc_now
     tries: Callable[[], Iterator[int]] = tries
-    catching_up: Lock = field(default_factory=Lock)
+    underway: Underway = field(default_factory=Underway)
 
     def new_id(self, prefix: str) -> str:
         return new_id(prefix, self.clock())

@@ -18,7 +18,7 @@ from keeproom.engines.item_store.table import (
     check_weight,
 )
 from keeproom.errors import Contended, Unavailable
-from keeproom.vault.change import Change, Look
+from keeproom.vault.change import Change, Look, Place
 from keeproom.vault.model import Gate, Head
 
 
@@ -30,12 +30,14 @@ def look(
     batch: str,
     receipt: str,
     tally: str,
+    embeddings: Iterable[str],
 ) -> Look:
     """No snapshot, so head, gate and the keys that were asked for must agree on the generation:
     else a replacement in between would let a commit through a new gate into old keys."""
     ids = [one for one in memories if layout.nameable(one)]
     hashes = list(identities)
-    names = [layout.name("M", one) for one in ids]
+    beside = [one for one in embeddings if layout.nameable(one)]
+    names = [layout.name("M", one) for one in ids] + [layout.name("E", one) for one in beside]
     names += [layout.name("I", one) for one in hashes] + [layout.SETTINGS]
     batch_name = layout.name("B", batch) if layout.nameable(batch) else ""
     receipt_name = layout.receipt_name(receipt) if receipt else ""
@@ -56,6 +58,9 @@ def look(
         batch=layout.batch(batch_item) if batch_item else None,
         receipt=layout.receipt(told, receipt) if told and fresh else None,
         tally=layout.tally(found[tally_name], tally) if tally_name in found else None,
+        embeddings={
+            one: layout.embedding(found[f"E#{one}"]) for one in beside if f"E#{one}" in found
+        },
     )
 
 
@@ -72,7 +77,7 @@ def _agreeing(shelf: Shelf, names: Iterable[str]) -> tuple[Head, Gate, Mapping[s
     raise Unavailable(BUSY)
 
 
-def commit(shelf: Shelf, change: Change, *, seen: Look) -> None:
+def commit(shelf: Shelf, change: Change, *, seen: Look) -> Place:
     """A gate that merely moved does not unsettle the decision: the audit entry is linked to
     another one, and all is tried again. Any other failed condition is `Contended`. Raises
     `TooLarge` for a memory whose history has outgrown one item, and `ValueError` for more actions
@@ -87,7 +92,7 @@ def commit(shelf: Shelf, change: Change, *, seen: Look) -> None:
         entry = Write(layout.link_item(pk, made), Absent())
         try:
             shelf.table.transact([gate_step(shelf.vault, now, gate), entry, *rest])
-            return
+            return Place(generation=now.generation, chain=now.number, count=now.count)
         except Failed as failed:
             if failed.places != frozenset({0}):
                 raise Contended from failed

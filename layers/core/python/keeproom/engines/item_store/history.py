@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from keeproom.engines.item_store import chain, layout
 from keeproom.engines.item_store.listing import each, paged
-from keeproom.engines.item_store.shelf import Shelf, generation_of, read_gates, walk
+from keeproom.engines.item_store.shelf import Shelf, generation_of, read_gates, read_head, walk
+from keeproom.engines.item_store.table import Item
 from keeproom.vault.model import AuditEntry, Gate, Page, Position
 
 type _Place = tuple[int, int]  # chain, and place in it
 
 _TRIES = 4
+_NEWEST = 10  # about what one read unit pays for
 _SLACK = 100  # known entries read before unknown ones are thought to be late: clocks differ
 
 
@@ -46,18 +48,21 @@ def position(shelf: Shelf) -> Position:
     return found
 
 
-def changes(shelf: Shelf, since: Position) -> tuple[Position, frozenset[str]] | None:
-    """Gates first, then exactly the entries they promise. An entry that cannot be seen yet is
-    waited for a little, then searched in the whole audit (a clock may have been set back), then
-    left for the next time. So is what was seen just now for the first time: its entry may be
-    visible before its memories are, so it is told twice."""
-    gates = read_gates(shelf)
+def changes(
+    shelf: Shelf, since: Position, *, gates: Sequence[Gate], newest: Sequence[Item] = ()
+) -> tuple[Position, frozenset[str]] | None:
+    """`gates`: read just now; `newest`: entries read meanwhile, which need not be all. Gates first,
+    then exactly the entries they promise. An entry that cannot be seen yet is waited for a little,
+    then searched in the whole audit (a clock may have been set back), then left for the next time.
+    So is what was seen just now for the first time: its entry may be visible before its memories
+    are, so it is told twice."""
     now = _position(gates)
     settled = _settled(shelf, now)
     if not _reaches(gates, now, since):
         return None
-    found: dict[_Place, tuple[str, ...]] = {}
-    missing = _between(since, now)
+    wanted = _between(since, now)
+    found = {at: touched for at, touched in map(_read, newest) if at in wanted}
+    missing = wanted - found.keys()
     for tries in range(_TRIES):
         if not missing:
             break
@@ -107,15 +112,25 @@ def _search(
     found: dict[_Place, tuple[str, ...]] = {}
     first = min(len(wanted) + 8, 1000)
     for item in walk(shelf, _partition(shelf, gates), "A#", newest=True, first=first):
-        link = layout.link(item)
-        at = (link.chain, link.place)
+        at, touched = _read(item)
         if at in wanted:
-            found[at] = link.entry.touched
-        elif link.place <= counts[link.chain]:
+            found[at] = touched
+        elif at[1] <= counts[at[0]]:
             older += 1
         if len(found) == len(wanted) or (slack is not None and older > slack):
             break
     return found
+
+
+def _read(item: Item) -> tuple[_Place, tuple[str, ...]]:
+    link = layout.link(item)
+    return (link.chain, link.place), link.entry.touched
+
+
+def newest(shelf: Shelf) -> Sequence[Item]:
+    """The last few audit entries, or of a generation that has been replaced."""
+    pk = layout.partition(shelf.vault, (shelf.known or read_head(shelf)).generation)
+    return shelf.table.page(pk, "A#", after="", limit=_NEWEST, newest=True).items
 
 
 def _position(gates: Sequence[Gate]) -> Position:

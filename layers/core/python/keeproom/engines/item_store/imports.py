@@ -75,10 +75,15 @@ def items(shelf: Shelf, batch: str, *, start: int, limit: int) -> Sequence[Impor
         return []
     pk, prefix = generation_of(shelf), f"BI#{batch}#"
     behind = layout.numbered("BI", batch, number=start + 1)
-    first = shelf.table.page(pk, prefix, after=behind, limit=1, newest=True).items
-    found: list[ImportItem] = []
     here = layout.numbered("BI", batch, number=start)
-    for item in chain(first, walk(shelf, pk, prefix, after=here, first=4)):
+    first, then = shelf.table.both(
+        lambda: shelf.table.page(pk, prefix, after=behind, limit=1, newest=True),
+        lambda: shelf.table.page(pk, prefix, after=here, limit=1),
+    )
+    found: list[ImportItem] = []
+    after = str(then.items[-1]["sk"]) if then.items else here
+    rest = walk(shelf, pk, prefix, after=after, first=4) if then.more else ()
+    for item in chain(first.items, then.items, rest):
         begin, wanted = int(layout.last_part(item)), start + len(found)
         if begin > wanted or len(found) >= limit:
             break

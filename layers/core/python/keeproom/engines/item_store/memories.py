@@ -109,6 +109,22 @@ def embeddings(shelf: Shelf, ids: Sequence[str]) -> Mapping[str, Embedding]:
     return {one: embedding for one, embedding in found.items() if one in shown}
 
 
+def whole(
+    shelf: Shelf, ids: Sequence[str], *, hidden: bool
+) -> Mapping[str, tuple[Memory, Embedding | None]]:
+    known = [one for one in dict.fromkeys(ids) if layout.nameable(one)]
+    if not known:
+        return {}
+    names = [name for one in known for name in (f"M#{one}", f"E#{one}")]
+    head, items = read_under(shelf, names)
+    found = {one: layout.memory(items[f"M#{one}"]) for one in known if f"M#{one}" in items}
+    return {
+        one: (memory, layout.embedding(items[f"E#{one}"]) if f"E#{one}" in items else None)
+        for one, memory in found.items()
+        if hidden or not hides(head, memory)
+    }
+
+
 def keep_embedding(shelf: Shelf, embedding: Embedding, *, revision: int) -> bool:
     for _ in shelf.tries():
         pk = generation_of(shelf)

@@ -1,4 +1,4 @@
-"""The index queue."""
+"""The index queue, and what else is taken away once it is done with."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +15,7 @@ from keeproom.engines.item_store.table import (
     Busy,
     Erase,
     Failed,
+    Same,
     Step,
     Write,
     key_of,
@@ -59,16 +60,26 @@ def finish(shelf: Shelf, jobs: Sequence[Job]) -> None:
         _do(shelf, part)
 
 
-def _do(shelf: Shelf, steps: Sequence[Step]) -> None:
-    """Those of the steps whose conditions hold."""
+def drop_expired(shelf: Shelf) -> int:
+    now = shelf.clock()
+    old = [
+        Erase(key_of(item), Same({"expires": item["expires"]}))
+        for item in walk(shelf, generation_of(shelf), "R#")
+        if layout.expired(item, now)
+    ]
+    return sum(_do(shelf, part) for part in batched(old, LIMIT, strict=False))
+
+
+def _do(shelf: Shelf, steps: Sequence[Step]) -> int:
+    """Those whose conditions hold, and how many they are."""
     for _ in shelf.tries():
         try:
             shelf.table.transact(steps)
-            return
+            return len(steps)
         except Failed as failed:
             steps = [step for n, step in enumerate(steps) if n not in failed.places]
             if not steps:
-                return
+                return 0
         except Busy:
             continue
     raise Unavailable(BUSY)

@@ -1,7 +1,9 @@
 """The memory store on any table."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 
 from keeproom.clock import Clock
 from keeproom.engines.item_store import (
@@ -15,9 +17,17 @@ from keeproom.engines.item_store import (
     retention,
 )
 from keeproom.engines.item_store.listing import each, paged
-from keeproom.engines.item_store.shelf import Shelf, create, generation_of, read_head, read_under
+from keeproom.engines.item_store.shelf import (
+    Shelf,
+    create,
+    generation_of,
+    read_gates,
+    read_head,
+    read_under,
+)
 from keeproom.engines.item_store.table import Table
-from keeproom.vault.change import Change, Look
+from keeproom.errors import Unavailable
+from keeproom.vault.change import Change, Look, Place
 from keeproom.vault.model import (
     AuditEntry,
     Batch,
@@ -70,6 +80,7 @@ class ItemMemoryStore:
         batch: str = "",
         receipt: str = "",
         tally: str = "",
+        embeddings: Iterable[str] = (),
     ) -> Look:
         return deciding.look(
             self._shelf,
@@ -78,10 +89,11 @@ class ItemMemoryStore:
             batch=batch,
             receipt=receipt,
             tally=tally,
+            embeddings=embeddings,
         )
 
-    def commit(self, change: Change, *, seen: Look) -> None:
-        deciding.commit(self._shelf, change, seen=seen)
+    def commit(self, change: Change, *, seen: Look) -> Place:
+        return deciding.commit(self._shelf, change, seen=seen)
 
     # ---- reading memories
 
@@ -106,6 +118,11 @@ class ItemMemoryStore:
     def embeddings(self, ids: Sequence[str]) -> Mapping[str, Embedding]:
         return memories.embeddings(self._shelf, ids)
 
+    def whole(
+        self, ids: Sequence[str], *, hidden: bool = False
+    ) -> Mapping[str, tuple[Memory, Embedding | None]]:
+        return memories.whole(self._shelf, ids, hidden=hidden)
+
     def keep_embedding(self, embedding: Embedding, *, revision: int) -> bool:
         return memories.keep_embedding(self._shelf, embedding, revision=revision)
 
@@ -115,7 +132,23 @@ class ItemMemoryStore:
         return history.position(self._shelf)
 
     def changes(self, since: Position) -> tuple[Position, frozenset[str]] | None:
-        return history.changes(self._shelf, since)
+        return history.changes(self._shelf, since, gates=read_gates(self._shelf))
+
+    def news(
+        self, since: Position, *, finished: Sequence[Job] = ()
+    ) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
+        """All readings at once; the queue is left alone when nothing is finished."""
+        both, shelf = self._table.both, self._shelf
+        entries = partial(both, self.settings, partial(history.newest, shelf))
+        done = partial(both, entries, partial(self._off_the_queue, finished))
+        gates, (settings, newest) = both(
+            partial(read_gates, shelf), (lambda: done()[0]) if finished else entries
+        )
+        return settings, history.changes(shelf, since, gates=gates, newest=newest)
+
+    def _off_the_queue(self, finished: Sequence[Job]) -> None:
+        with suppress(Unavailable):
+            queue.finish(self._shelf, finished)
 
     def audit(self, *, cursor: str = "", limit: int = 50) -> Page[AuditEntry]:
         return history.audit(self._shelf, cursor=cursor, limit=limit)
@@ -188,6 +221,9 @@ class ItemMemoryStore:
     def guide_versions(self, *, cursor: str = "", limit: int = 50) -> Page[GuideVersion]:
         pk, read = generation_of(self._shelf), each(layout.guide)
         return paged(self._shelf, pk, "G#", read=read, cursor=cursor, limit=limit, newest=True)
+
+    def drop_expired(self) -> int:
+        return queue.drop_expired(self._shelf)
 
     def profile(self, model: str) -> Profile | None:
         key = layout.profile_key(self._shelf.vault, model)

@@ -1,6 +1,6 @@
 """What a place must offer: a sorted table with conditional transactions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -89,6 +89,13 @@ class Table(Protocol):
     def page(self, pk: str, prefix: str, *, after: str, limit: int, newest: bool = False) -> Page:
         """Items whose `sk` starts with `prefix` (which ends with `#`), in order of `sk` (`newest`:
         the other way round), behind the key `after`, which need not exist; "" for the start."""
+        ...
+
+    def both[One, Other](
+        self, one: Callable[[], One], other: Callable[[], Other]
+    ) -> tuple[One, Other]:
+        """The answers of two readings that do not rest on each other: at once, where that saves
+        time. Raises what either raises."""
         ...
 
     def transact(self, steps: Sequence[Step]) -> None:
