@@ -11,7 +11,9 @@ from pydantic.fields import FieldInfo
 from keeproom import errors
 from keeproom.api.app import bare_app
 from keeproom.api.errors import STATUS
+from keeproom.api.gate import is_public
 from keeproom.api.openapi import description
+from keeproom.api.scopes import needed
 from keeproom.errors import VaultError
 from keeproom.mcp.tools import TOOLS
 from keeproom.settings import Settings
@@ -45,17 +47,29 @@ def _rows_of_tools() -> Iterator[tuple[str, str, str, str]]:
 
 
 def _routes() -> Iterator[str]:
-    yield "## Routes\n\nAll under `/api` are for the owner. `/connect` says in Markdown how to add"
-    yield "the vault to an app.\n"
-    yield from _table(("route", "what it does"), _rows_of_routes(bare_app().openapi()))
+    yield "## Routes\n\nAll under `/api` are for the owner, and for scripts as far as the scopes of"
+    yield "their token go; `admin` has all scopes in it. `/connect` says in Markdown how to add the"
+    yield "vault to an app.\n"
+    yield from _table(("route", "scope", "what it does"), _rows_of_routes(bare_app().openapi()))
 
 
-def _rows_of_routes(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _rows_of_routes(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for path, operations in document["paths"].items():
         for method in METHODS:
             if method in operations:
                 said = operations[method].get("description", operations[method]["summary"])
-                yield f"`{method.upper()} {path}`", _line(said)
+                yield f"`{method.upper()} {path}`", _scope(method.upper(), path), _line(said)
+
+
+def _scope(method: str, path: str) -> str:
+    if is_public(path):
+        return "anybody"
+    scopes = needed(method, path)
+    return (
+        "none: the owner only"
+        if scopes is None
+        else " and ".join(f"`{one}`" for one in sorted(scopes))
+    )
 
 
 def _settings() -> Iterator[str]:

@@ -5,11 +5,13 @@ from keeproom.aws.lambda_asgi import lambda_handler
 from keeproom.settings import read_settings
 
 _settings = read_settings()
+_authorization = compose.letting_in_cloud(_settings)
 _app = doors.application(
     compose.cloud(_settings).vault,
-    compose.letting_in_cloud(_settings),
+    _authorization,
     owner="",
     public_url=_settings.public_url,
+    sign_in=compose.signing_in_cloud(_settings, _authorization),
     wake=compose.waker(_settings),
 )
 handler = lambda_handler(_app, _app.router.lifespan_context(_app))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from keeproom.aws.watched import watched
+from keeproom.oauth.addresses import folded
 from keeproom.settings import read_settings
 
 _owners = read_settings().owners
@@ -14,7 +15,7 @@ class NotInvited(Exception):
 
 def pre_signup(event: dict[str, Any], context: object) -> dict[str, Any]:
     address = event["request"]["userAttributes"].get("email", "")
-    if address.strip().lower() not in _owners:
+    if folded(address) not in _owners:
         raise NotInvited
     return event
 

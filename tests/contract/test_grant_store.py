@@ -25,11 +25,15 @@ from keeproom.oauth.model import (
     Client,
     Code,
     Count,
+    Finished,
     Grant,
     Kind,
     Noun,
     Pending,
     Permission,
+    Scope,
+    ServiceToken,
+    Session,
     Token,
     Use,
 )
@@ -105,6 +109,24 @@ NOUNS: list[Noun] = [
         narrowed=frozenset({Permission.READ}),
     ),
     Count(id="register:2026-11-30", count=4, expires=LATER),
+    Session(
+        id="1" * 64,
+        address="owner@example.com",
+        issuer="https://id.example",
+        created=AT,
+        expires=LATER,
+    ),
+    Finished(id="2" * 64, expires=LATER),
+    ServiceToken(id="tok_1", hash="3" * 64, name="backup 🐎", scopes=frozenset(Scope), created=AT),
+    ServiceToken(
+        id="tok_2",
+        hash="4" * 64,
+        name="x",
+        scopes=frozenset({Scope.READ}),
+        created=AT,
+        expires=LATER,
+        last_used=AT,
+    ),
 ]
 
 

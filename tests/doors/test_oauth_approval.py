@@ -139,6 +139,13 @@ def test_what_was_not_asked_for_cannot_be_ticked(door: Door, client_id: str) -> 
     assert exchanged(door, client_id, code).json()["scope"] == "memory:read"
 
 
+def test_an_app_that_sends_no_state_is_asked_about_all_the_same(door: Door, client_id: str) -> None:
+    page = asked(door, client_id, state=None)
+
+    assert page.status_code == 200
+    assert "state" not in answer_of(decided(door, page))
+
+
 # ---- the decision
 
 

@@ -3,10 +3,14 @@
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
+from time import monotonic
 
 import httpx
 import pytest
 
+from keeproom.clock import tries
+from keeproom.engines.deadline import AT_ONCE
 from keeproom.engines.documents import FiledDocuments, WebDocuments, is_public
 from keeproom.errors import Invalid
 from keeproom.oauth.ports import DocumentUnavailable
@@ -19,7 +23,10 @@ type Answer = Callable[[httpx.Request], httpx.Response]
 
 
 def reading(
-    answer: Answer, *, leads_to: Sequence[str] = (PUBLIC,), resolved: list[str] | None = None
+    answer: Answer,
+    *,
+    leads_to: Sequence[str] = (PUBLIC,),
+    resolved: list[str] | None = None,
 ) -> WebDocuments:
     def resolve(host: str) -> Sequence[str]:
         if resolved is not None:
@@ -159,3 +166,54 @@ def test_documents_for_trying_clients_come_from_a_file(tmp_path: Path) -> None:
     file.write_text("[]")
     with pytest.raises(Invalid):
         FiledDocuments.read(file, otherwise=reading(told()))
+
+
+def test_a_name_that_is_never_found_out_ends_in_time() -> None:
+    answered = Event()
+
+    def resolve(_: str) -> Sequence[str]:
+        answered.wait(30)
+        return [PUBLIC]
+
+    slow = WebDocuments(
+        clock=Watch(), resolve=resolve, transport=httpx.MockTransport(nobody), patience=0.1
+    )
+    begun = monotonic()
+    with pytest.raises(DocumentUnavailable):
+        slow.fetch(URL)
+    assert monotonic() - begun < 5
+    answered.set()
+
+
+def test_names_that_hang_do_not_pile_up() -> None:
+    answered, asked = Event(), list[str]()
+
+    def resolve(host: str) -> Sequence[str]:
+        asked.append(host)
+        answered.wait(30)
+        return [PUBLIC]
+
+    slow = WebDocuments(
+        clock=Watch(), resolve=resolve, transport=httpx.MockTransport(nobody), patience=0.01
+    )
+    for _ in range(AT_ONCE + 9):
+        with pytest.raises(DocumentUnavailable):
+            slow.fetch(URL)
+    assert len(asked) == AT_ONCE
+    answered.set()
+    for _ in tries():
+        try:
+            assert reading(told()).fetch(URL).content == {"client_id": "x"}
+        except DocumentUnavailable:
+            continue
+        return
+    pytest.fail("those that hung are still in the way")
+
+
+def test_a_name_that_cannot_be_looked_up_is_no_document() -> None:
+    def resolve(_: str) -> Sequence[str]:
+        raise OSError
+
+    lost = WebDocuments(clock=Watch(), resolve=resolve, transport=httpx.MockTransport(nobody))
+    with pytest.raises(DocumentUnavailable):
+        lost.fetch(URL)

@@ -41,6 +41,8 @@ TOKENS = [
     (joined("S", "K", HEX * 2), "Twilio key"),
     (joined("123456789", ":A", "A", MIXED * 2), "Telegram token"),
     (joined("h", "f_", MIXED * 2), "Hugging Face token"),
+    (joined("k", "rm_", "0123456789abcdef_", MIXED * 3), "Keeproom token"),
+    (joined("k", "r_at_", MIXED * 3), "Keeproom token"),
     (joined("AccountKey", "=", MIXED * 4, "=="), "Azure key"),
     (joined("ey", "JhbGciOi", MIXED, ".ey", "Jzd", MIXED, ".", MIXED), "JSON web token"),
     (joined("-----BEGIN RSA ", "PRIVATE KEY-----"), "private key"),

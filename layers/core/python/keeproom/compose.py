@@ -13,6 +13,7 @@ from keeproom.engines.scorer import NumpyScorer
 from keeproom.errors import Invalid, Unusable
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
+from keeproom.oauth.sign_in import SignIn
 from keeproom.settings import Settings
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
@@ -102,6 +103,40 @@ def letting_in_cloud(settings: Settings) -> Authorization:
     store = grant_store.open(_needed(settings.grants_table, "GRANTS_TABLE"))
     issuer = _needed(settings.public_url, "PUBLIC_URL")
     return Authorization(grants=store, documents=documents_of(settings), issuer=issuer)
+
+
+def signing_in(settings: Settings, authorization: Authorization) -> SignIn | None:
+    """How the owner signs in, if at a provider. Raises `Invalid` for settings that are incomplete
+    or not safe."""
+    from keeproom.local import owner
+
+    if not settings.signs_in:
+        return None
+    secret = settings.oidc_client_secret.get_secret_value()
+    provider = owner.open(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        secret=_needed(secret, "OIDC_CLIENT_SECRET"),
+        home=authorization.issuer,
+        logout_url=settings.oidc_logout_url,
+    )
+    return SignIn(auth=authorization, provider=provider, owners=settings.owners)
+
+
+def signing_in_cloud(settings: Settings, authorization: Authorization) -> SignIn | None:
+    """The same on AWS, where the secret is not in the settings. Raises `Invalid`."""
+    from keeproom.aws import owner
+
+    if not settings.signs_in:
+        return None
+    provider = owner.open(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        secrets_arn=_needed(settings.secrets_arn, "SECRETS_ARN"),
+        home=authorization.issuer,
+        logout_url=settings.oidc_logout_url,
+    )
+    return SignIn(auth=authorization, provider=provider, owners=settings.owners)
 
 
 def waker(settings: Settings) -> Wake:

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from keeproom import api, mcp
 from keeproom.oauth.authorization import Authorization
+from keeproom.oauth.sign_in import SignIn
 from keeproom.oauth.verify import authenticated
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import Wake
@@ -19,11 +20,12 @@ def application(
     *,
     owner: str,
     public_url: str = "",
+    sign_in: SignIn | None = None,
     wake: Wake = lambda task: None,
     running: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> FastAPI:
-    """`owner`, `public_url`, `wake`: as `api.build_app` takes them. `running`: entered when the
-    doors are open and left before they close; they can be opened again."""
+    """`owner`, `public_url`, `sign_in`, `wake`: as `api.build_app` takes them. `running`: entered
+    when the doors are open and left before they close; they can be opened again."""
     agents = mcp.build_door(
         mcp.Served(vaults=mcp.only(vault), wake=wake),
         verify=partial(authenticated, authorization),
@@ -40,6 +42,7 @@ def application(
         owner=owner,
         public_url=public_url,
         authorization=authorization,
+        sign_in=sign_in,
         wake=wake,
         lifespan=opened,
     )

@@ -1,5 +1,6 @@
 """Everything the environment can change. Nothing else reads it."""
 
+import re
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -9,8 +10,10 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from keeproom.errors import Invalid
+from keeproom.oauth.addresses import folded_all
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ADDRESS = re.compile(r"[^\s@*<>\"]+@[^\s@*<>\"]+")
 
 
 class Settings(BaseSettings):
@@ -38,6 +41,36 @@ class Settings(BaseSettings):
         alias="DEV_OWNER_EMAIL",
         description="Who requests to localhost are signed in as.",
     )
+    owner_emails: str = Field(
+        "",
+        alias="OWNER_EMAILS",
+        description="Addresses that may sign in as the owner, separated by commas.",
+    )
+    oidc_issuer: str = Field(
+        "",
+        alias="OIDC_ISSUER",
+        description="OpenID Connect provider that the owner signs in at: its issuer.",
+    )
+    oidc_client_id: str = Field(
+        "", alias="OIDC_CLIENT_ID", description="What the provider knows this vault by."
+    )
+    oidc_client_secret: SecretStr = Field(
+        SecretStr(""),
+        alias="OIDC_CLIENT_SECRET",
+        description="The secret that belongs to it. On AWS it is in `SECRETS_ARN` instead.",
+    )
+    oidc_logout_url: str = Field(
+        "",
+        alias="OIDC_LOGOUT_URL",
+        description="Where Cognito ends its session (`/logout` of its domain). Other providers say "
+        "so themselves.",
+    )
+    secrets_arn: str = Field(
+        "",
+        alias="SECRETS_ARN",
+        description="On AWS: the secret in Secrets Manager with what must not be in settings.",
+    )
+
     embedder: Literal["bundled", "fastembed", "endpoint", "none"] = Field(
         "bundled",
         alias="KEEPROOM_EMBEDDER",
@@ -85,16 +118,19 @@ class Settings(BaseSettings):
     jobs_queue_url: str = Field(
         "", alias="JOBS_QUEUE_URL", description="SQS queue that the worker listens to, on AWS."
     )
-    owner_emails: str = Field(
-        "",
-        alias="OWNER_EMAILS",
-        description="Who may sign in as the owner on AWS: addresses, separated by commas.",
-    )
 
     @field_validator("home")
     @classmethod
     def _absolute(cls, home: Path) -> Path:
         return home.expanduser().absolute()
+
+    @field_validator("owner_emails")
+    @classmethod
+    def _addresses(cls, addresses: str) -> str:
+        for one in filter(None, map(str.strip, addresses.split(","))):
+            if not _ADDRESS.fullmatch(one):
+                raise ValueError("must be e-mail addresses, separated by commas")
+        return addresses
 
     @field_validator("public_url")
     @classmethod
@@ -106,8 +142,31 @@ class Settings(BaseSettings):
 
     @property
     def owners(self) -> frozenset[str]:
-        """The addresses of `owner_emails`, in lower case."""
-        return frozenset(one.strip().lower() for one in self.owner_emails.split(",")) - {""}
+        """The addresses of `owner_emails`, folded."""
+        return folded_all(self.owner_emails.split(",")) - {""}
+
+    @property
+    def signs_in(self) -> bool:
+        """Whether the owner signs in at a provider. Raises `Invalid` when that is set by half, or
+        cannot be safe. Addresses alone are no half: they are what signing up goes by, too."""
+        secret = self.oidc_client_secret.get_secret_value()
+        if not any((self.oidc_issuer, self.oidc_client_id, secret, self.oidc_logout_url)):
+            return False
+        needed = {
+            "OIDC_ISSUER": self.oidc_issuer,
+            "OIDC_CLIENT_ID": self.oidc_client_id,
+            "OWNER_EMAILS": ", ".join(self.owners),
+            "OIDC_CLIENT_SECRET": secret or self.secrets_arn,
+        }
+        missing = [name for name, value in needed.items() if not value]
+        if missing:
+            raise Invalid(
+                f"Set {missing[0]}: signing in needs {', '.join(needed)}, and some are set.",
+                param=missing[0],
+            )
+        if not self.is_local and not self.public_url.startswith("https:"):
+            raise Invalid("Signing in needs an https address as PUBLIC_URL.", param="PUBLIC_URL")
+        return True
 
     @property
     def is_local(self) -> bool:

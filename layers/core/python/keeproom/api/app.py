@@ -21,15 +21,22 @@ from keeproom.api import (
     reindex,
     review,
     settings,
+    signing_in,
+    tokens,
+    whoami,
 )
 from keeproom.api.access import AccessLog
 from keeproom.api.asked import Served, only_known_parameters
 from keeproom.api.cross_origin import CrossOrigin
 from keeproom.api.errors import answer_errors
+from keeproom.api.gate import OwnerGate
 from keeproom.api.headers import HeadAsGet, SecurityHeaders
 from keeproom.api.limits import BodyLimit
-from keeproom.api.owner import LocalOwner, OwnerDoor, OwnerGate, is_loopback_url
+from keeproom.api.local_owner import LocalOwner
+from keeproom.api.owner import OwnerDoor, is_loopback_url
+from keeproom.api.session_owner import SessionOwner
 from keeproom.oauth.authorization import Authorization
+from keeproom.oauth.sign_in import SignIn
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import Wake
 
@@ -46,6 +53,7 @@ ROUTERS = tuple(
         exclusions,
         audit,
         cleanup,
+        whoami,
         public,
         connect,
     )
@@ -65,21 +73,25 @@ def build_app(
     owner: str,
     public_url: str = "",
     authorization: Authorization | None = None,
+    sign_in: SignIn | None = None,
     wake: Wake = lambda task: None,
     import_seconds: float = IMPORT_SECONDS,
     lifespan: Lifespan | None = None,
 ) -> FastAPI:
     """The doors of one vault. `owner`: the address whom requests from this machine are signed in
     as, empty for nobody; `public_url`: where the vault is reached, if that is not this machine
-    alone, and then no request is. `authorization`: what lets apps in; without it none is. `wake`:
-    tell the background worker that there is work."""
+    alone, and then no request is. `authorization`: what lets apps in; without it none is.
+    `sign_in`: how the owner signs in at a provider, wherever the request comes from; then `owner`
+    does not matter. `wake`: tell the background worker that there is work."""
     app = bare_app(lifespan=lifespan, lets_in=authorization is not None)
+    if sign_in is not None:
+        app.router.routes.extend(signing_in.ROUTES)
     app.state.served = Served(vault=vault, wake=wake, import_seconds=import_seconds)
     app.state.authorization = authorization
-    door: OwnerDoor = LocalOwner(address=owner, public_url=public_url)
-    app.state.door = door
+    app.state.sign_in = sign_in
+    app.state.door = _door(sign_in, owner=owner, public_url=public_url)
     app.add_middleware(BodyLimit)
-    app.add_middleware(OwnerGate, door=door)
+    app.add_middleware(OwnerGate)
     if authorization is not None:
         app.add_middleware(CrossOrigin, paths=oauth.FOR_PAGES)
     app.add_middleware(AccessLog)
@@ -88,6 +100,12 @@ def build_app(
         SecurityHeaders, hsts=public_url.startswith("https:") and not is_loopback_url(public_url)
     )
     return app
+
+
+def _door(sign_in: SignIn | None, *, owner: str, public_url: str) -> OwnerDoor:
+    if sign_in is not None:
+        return SessionOwner(sign_in=sign_in)
+    return LocalOwner(address=owner, public_url=public_url)
 
 
 def bare_app(*, lifespan: Lifespan | None = None, lets_in: bool = True) -> FastAPI:
@@ -105,7 +123,7 @@ def bare_app(*, lifespan: Lifespan | None = None, lets_in: bool = True) -> FastA
         dependencies=[Depends(only_known_parameters)],
         lifespan=lifespan,
     )
-    routers = (*ROUTERS, grants.router) if lets_in else ROUTERS
+    routers = (*ROUTERS, grants.router, tokens.router) if lets_in else ROUTERS
     for router in routers:
         app.include_router(router)
     own = (*oauth.ROUTES, *approval.ROUTES) if lets_in else ()

@@ -1,8 +1,8 @@
 """`/authorize`: the owner is shown who asks, and decides."""
 
-import re
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -11,10 +11,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
-from keeproom.api.approval_page import Shown, asking, policy, saying
+from keeproom.api import cookies
+from keeproom.api.approval_page import Shown, asking
 from keeproom.api.asked import PERSONAL, Served
+from keeproom.api.gate import login_address
 from keeproom.api.oauth import authorization, read_form
-from keeproom.api.owner import OwnerDoor
+from keeproom.api.owner import OwnerDoor, TurnedAway, Why
+from keeproom.api.page import policy, said
 from keeproom.errors import VaultError
 from keeproom.oauth import authorize
 from keeproom.oauth.authorize import Approval, SentBack, Waiting
@@ -24,7 +27,6 @@ from keeproom.oauth.parameters import Parameters, read_parameters
 from keeproom.oauth.redirects import destination
 from keeproom.vault.model import OWNER, ApprovalMode
 
-_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 _VAULTS = (PERSONAL,)
 _TICKED = {
     ApprovalMode.REVIEW: frozenset({Permission.READ, Permission.PROPOSE}),
@@ -49,30 +51,32 @@ def _answering(endpoint: _Endpoint) -> _Endpoint:
 
 
 def _said(request: Request, status: int, sentence: str) -> Response:
-    page = saying(sentence, host=_host(request))
-    return HTMLResponse(page, status, {"Content-Security-Policy": policy()})
+    return said(status, "Nothing to approve", sentence, host=_host(request))
 
 
 async def _ask(request: Request) -> Response:
-    refusal = _door(request).visit_refusal(request)
-    if refusal:
-        return _said(request, 403, refusal)
+    verdict = await run_in_threadpool(_door(request).visits, request)
+    if isinstance(verdict, TurnedAway):
+        if verdict.why is Why.NOT_SIGNED_IN:
+            return RedirectResponse(login_address(request), 302)
+        return _said(request, 403, verdict.sentence)
     asked = read_parameters(request.query_params.multi_items())
-    browser = _browser(request) or secrets.token_urlsafe(32)
+    browser = cookies.browser(request) or secrets.token_urlsafe(32)
 
     def answer() -> Response:
         found = authorize.ask(authorization(request), asked, browser=browser)
         if isinstance(found, SentBack):
             return RedirectResponse(found.address, 302)
-        page = _page(request, found)
-        secure = _is_secure(request)
-        page.set_cookie(_cookie(request), browser, httponly=True, samesite="lax", secure=secure)
+        page = _page(request, found, owner=verdict.address)
+        cookies.set_browser(request, page, browser)
         return page
 
     return await run_in_threadpool(answer)
 
 
-def _page(request: Request, waiting: Waiting, *, note: str = "", status: int = 200) -> Response:
+def _page(
+    request: Request, waiting: Waiting, *, owner: str, note: str = "", status: int = 200
+) -> Response:
     served = cast("Served", request.app.state.served)
     mode = served.vault.memories.settings().approval_mode
     where = destination(waiting.pending.redirect_uri)
@@ -84,7 +88,7 @@ def _page(request: Request, waiting: Waiting, *, note: str = "", status: int = 2
         ticked=waiting.pending.asked & _TICKED[mode],
         is_auto=mode is ApprovalMode.AUTO,
         vaults=_VAULTS,
-        owner=_door(request).name(request),
+        owner=owner,
         host=_host(request),
         note=note,
     )
@@ -97,17 +101,24 @@ def _page(request: Request, waiting: Waiting, *, note: str = "", status: int = 2
 
 
 async def _decide(request: Request) -> Response:
-    refusal = _door(request).refusal(request)
-    if refusal:
-        return _said(request, 403, refusal)
-    form, browser = await read_form(request), _browser(request)
-    decide = {"approve": _approve, "deny": _deny}.get(form.needed("decision"))
-    if decide is None:
-        raise InvalidRequest("Approve or deny.")
-    return await run_in_threadpool(decide, request, form, browser)
+    verdict = await run_in_threadpool(_door(request).calls, request)
+    if isinstance(verdict, TurnedAway):
+        if verdict.why is Why.NOT_SIGNED_IN:
+            return _said(request, 401, "You are signed out. Start again in the app.")
+        return _said(request, 403, verdict.sentence)
+    form = await read_form(request)
+    match form.needed("decision"):
+        case "approve":
+            decide = partial(_approve, owner=verdict.address)
+        case "deny":
+            decide = _deny
+        case _:
+            raise InvalidRequest("Approve or deny.")
+    return await run_in_threadpool(decide, request, form)
 
 
-def _approve(request: Request, form: Parameters, browser: str) -> Response:
+def _approve(request: Request, form: Parameters, *, owner: str) -> Response:
+    browser = cookies.browser(request)
     auth, transaction = authorization(request), form.needed("transaction")
     vault = form.needed("vault")
     if vault not in _VAULTS:
@@ -118,12 +129,12 @@ def _approve(request: Request, form: Parameters, browser: str) -> Response:
         sent = authorize.approve(auth, transaction, approval, browser=browser, by=OWNER.name)
     except InvalidScope as error:
         waiting = authorize.waiting(auth, transaction, browser=browser)
-        return _page(request, waiting, note=str(error), status=400)
+        return _page(request, waiting, owner=owner, note=str(error), status=400)
     return RedirectResponse(sent.address, 303)
 
 
-def _deny(request: Request, form: Parameters, browser: str) -> Response:
-    transaction = form.needed("transaction")
+def _deny(request: Request, form: Parameters) -> Response:
+    transaction, browser = form.needed("transaction"), cookies.browser(request)
     sent = authorize.deny(authorization(request), transaction, browser=browser, by=OWNER.name)
     return RedirectResponse(sent.address, 303)
 
@@ -134,20 +145,6 @@ def _door(request: Request) -> OwnerDoor:
 
 def _host(request: Request) -> str:
     return urlsplit(authorization(request).issuer).netloc
-
-
-def _is_secure(request: Request) -> bool:
-    return authorization(request).issuer.startswith("https:")
-
-
-def _cookie(request: Request) -> str:
-    return "__Host-keeproom-browser" if _is_secure(request) else "keeproom-browser"
-
-
-def _browser(request: Request) -> str:
-    """What only this browser holds; empty when it holds nothing of ours."""
-    held = request.cookies.get(_cookie(request), "")
-    return held if _SECRET.fullmatch(held) else ""
 
 
 ROUTES = [

@@ -1,12 +1,10 @@
-"""The approval page as HTML: no scripts, nothing from elsewhere, every text escaped."""
+"""The approval page as HTML."""
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from keeproom.api.approval_style import STYLE
+from keeproom.api.page import whole
 from keeproom.oauth.model import Client, Permission, Permissions
 from keeproom.oauth.redirects import Destination
 
@@ -27,26 +25,6 @@ class Shown:
     host: str
     note: str = ""
 
-
-_STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>{style}</style>
-<main>
-<div class="brand"><svg width="24" height="24" viewBox="0 0 24 24" aria-hidden="true">\
-<path d="M4 21V10.5a8 8 0 0 1 16 0V21Z" fill="currentColor"/>\
-<path class="door" d="M9 21v-7a3 3 0 0 1 6 0v7Z"/></svg>\
-<b>Keeproom</b><span>{host}</span></div>
-{card}
-</main>
-</html>
-"""
 
 _CARD = """\
 <form class="card" method="post" action="/authorize" autocomplete="off">
@@ -85,16 +63,6 @@ _VERIFIED = _ICON.format(17, '<circle cx="12" cy="12" r="9"/><path d="m8.5 12.2 
 _ARROWS = _ICON.format(16, '<path d="m8 9 4-4 4 4M16 15l-4 4-4-4"/>')
 
 
-def policy(*, sends_to: str = "") -> str:
-    """The content security policy. `sends_to`: where the answer to the form leads; browsers hold
-    that against `form-action` too."""
-    forms = f"'self' {sends_to}" if sends_to else "'none'"
-    return (
-        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action {forms}; "
-        "base-uri 'none'; frame-ancestors 'none'"
-    )
-
-
 def asking(shown: Shown) -> str:
     """The page that asks the owner."""
     rights = "\n".join(_right(shown, one) for one in Permission)
@@ -113,18 +81,7 @@ def asking(shown: Shown) -> str:
         rights=rights,
         owner=escape(shown.owner),
     )
-    return _whole(f"{shown.client.name} asks to use your vault", shown.host, card)
-
-
-def saying(sentence: str, *, host: str) -> str:
-    """The same card with one sentence and nothing to press."""
-    card = f'<section class="card said" role="alert"><h1>Nothing to approve</h1>\n\
-<p>{escape(sentence)}</p></section>'
-    return _whole("Keeproom", host, card)
-
-
-def _whole(title: str, host: str, card: str) -> str:
-    return _PAGE.format(title=escape(title), style=STYLE, host=escape(host), card=card)
+    return whole(f"{shown.client.name} asks to use your vault", shown.host, card)
 
 
 def _right(shown: Shown, right: Permission) -> str:

@@ -64,7 +64,8 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
         status: {"model": schemas.Problem, "description": meaning[status]} for status in statuses
     }
     told[400] = {"model": schemas.Problem, "description": "The request makes no sense."}
-    told[403] = {"model": schemas.Problem, "description": "Not signed in as the owner."}
+    told[401] = {"model": schemas.Problem, "description": "Sign in, or send a good token."}
+    told[403] = {"model": schemas.Problem, "description": "Not for this caller, or this token."}
     told["default"] = {"model": schemas.Problem, "description": "Any other error."}
     return told
 
@@ -99,6 +100,12 @@ def _sayable(text: str) -> str:
 
 def status_of(error: VaultError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def answer_of(error: VaultError) -> JSONResponse:
+    status = status_of(error)
+    headers = {"Retry-After": RETRY_AFTER} if status == 503 else None
+    return _sent(status, fault_of(error), headers)
 
 
 def fault_of(error: VaultError) -> schemas.Fault:
@@ -157,9 +164,7 @@ def answer_errors(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     @app.exception_handler(VaultError)
     def vault_error(_: Request, error: VaultError) -> JSONResponse:
-        status = status_of(error)
-        headers = {"Retry-After": RETRY_AFTER} if status == 503 else None
-        return _sent(status, fault_of(error), headers)
+        return answer_of(error)
 
     @app.exception_handler(RequestValidationError)
     def invalid_request(_: Request, error: RequestValidationError) -> JSONResponse:

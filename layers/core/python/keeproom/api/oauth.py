@@ -20,15 +20,12 @@ from keeproom.oauth.errors import (
     InvalidRequest,
     OAuthError,
     TooMany,
-    UnsupportedGrantType,
 )
-from keeproom.oauth.exchange import exchange
+from keeproom.oauth.grant_tokens import grant_tokens
 from keeproom.oauth.model import SCOPES
 from keeproom.oauth.parameters import Parameters, read_parameters
-from keeproom.oauth.refresh import refresh
 from keeproom.oauth.register import Registered, register
 from keeproom.oauth.revoke import revoke
-from keeproom.oauth.tokens import Issued
 
 LARGEST = 64_000  # bytes of a form or a registration
 _FORM = "application/x-www-form-urlencoded"
@@ -112,7 +109,10 @@ async def read_form(request: Request) -> Parameters:
 
 async def _token(request: Request) -> Response:
     asked, header = await read_form(request), request.headers.get("authorization", "")
-    issued = await run_in_threadpool(_issued, authorization(request), header, asked)
+    address = request.client.host if request.client else ""
+    issued = await run_in_threadpool(
+        lambda: grant_tokens(authorization(request), header, asked, address=address)
+    )
     return _json(
         {
             "access_token": issued.access,
@@ -122,17 +122,6 @@ async def _token(request: Request) -> Response:
             "scope": issued.scope,
         }
     )
-
-
-def _issued(auth: Authorization, header: str, asked: Parameters) -> Issued:
-    client = authenticate(auth, header, asked)
-    match asked.needed("grant_type"):
-        case "authorization_code":
-            return exchange(auth, client, asked)
-        case "refresh_token":
-            return refresh(auth, client, asked)
-        case _:
-            raise UnsupportedGrantType("Use authorization_code or refresh_token.")
 
 
 async def _register(request: Request) -> Response:

@@ -3,12 +3,12 @@
 import logging
 import sys
 
-from keeproom.cli import doctor, imports, mcp, memories, serve, upkeep
+from keeproom.cli import doctor, imports, mcp, memories, serve, token, upkeep
 from keeproom.cli.terminal import app, fail
 from keeproom.errors import VaultError
 
 # Each adds its commands to the application.
-COMMANDS = (memories, imports, upkeep, serve, mcp, doctor)
+COMMANDS = (memories, imports, upkeep, serve, token, mcp, doctor)
 
 
 def main() -> None:

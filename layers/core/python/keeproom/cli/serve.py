@@ -62,6 +62,7 @@ def _serve(
 
     from keeproom import doors  # noqa: PLC0415
 
+    sign_in = compose.signing_in(settings, authorization)
     worker = Worker(
         composed.vault,
         prepare=composed.prepare,
@@ -81,6 +82,7 @@ def _serve(
         authorization,
         owner=settings.dev_owner_email,
         public_url=settings.public_url,
+        sign_in=sign_in,
         wake=worker.wake,
         running=running,
     )

@@ -20,11 +20,12 @@ from urllib.parse import urlsplit
 import httpx
 
 from keeproom.clock import Clock, utc_now
+from keeproom.engines.deadline import answered_within
 from keeproom.errors import Invalid
 from keeproom.oauth.ports import Document, Documents, DocumentUnavailable
 
 LARGEST = 5_000  # bytes
-PATIENCE = 5.0  # seconds: clients give up on a sign-in after ten
+PATIENCE = 5.0  # seconds in all: clients give up on a sign-in after ten
 LONGEST_CACHED = timedelta(days=1)
 
 _EMBEDDING = [ip_network(one) for one in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "::/96")]
@@ -58,16 +59,19 @@ def resolve(host: str) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebDocuments:
-    """`Documents` on the web. `transport`: what speaks HTTP, for tests."""
+    """`Documents` on the web. `patience`: seconds for one document, from looking up its server's
+    name to its last byte. `transport`: what speaks HTTP, for tests."""
 
     clock: Clock = utc_now
     resolve: Resolve = resolve
     transport: httpx.BaseTransport | None = None
+    patience: float = PATIENCE
 
     def fetch(self, url: str) -> Document:
+        until = monotonic() + self.patience
         host, address = self._place(url)
         try:
-            return self._read(url, host, address)
+            return self._read(url, host, address, until)
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise DocumentUnavailable("The document could not be read.") from error
 
@@ -79,19 +83,21 @@ class WebDocuments:
             host, port = parts.hostname or "", parts.port
             if parts.scheme != "https" or not host or port not in (None, 443) or parts.username:
                 raise DocumentUnavailable("Only https on its own port is read.")
-            found = self.resolve(host)
+            found = answered_within(
+                self.patience, lambda: self.resolve(host), raising=(OSError, ValueError)
+            )
         except (OSError, ValueError) as error:
             raise DocumentUnavailable("The server's name leads nowhere.") from error
         if not found or not all(map(is_public, found)):
             raise DocumentUnavailable("The server is not on the public internet.")
         return host, found[0]
 
-    def _read(self, url: str, host: str, address: str) -> Document:
-        until = monotonic() + PATIENCE
+    def _read(self, url: str, host: str, address: str, until: float) -> Document:
+        left = max(0.1, until - monotonic())
         pinned = httpx.URL(url).copy_with(host=address)
         with (
             httpx.Client(
-                transport=self.transport, timeout=PATIENCE, trust_env=False, follow_redirects=False
+                transport=self.transport, timeout=left, trust_env=False, follow_redirects=False
             ) as web,
             web.stream(
                 "GET",

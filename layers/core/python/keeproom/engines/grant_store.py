@@ -1,6 +1,7 @@
 """The grant store on any table.
 
-O   C#<client>  N#<pending>  G#<grant>  U#<grant>  K#<code>  T#<token>  Q#<count>   the nouns
+O   C#<client>  N#<pending>  G#<grant>  U#<grant>  K#<code>  T#<token>  Q#<count>
+    S#<session>  F#<finished>  V#<service token>       the nouns
     H#                     head of the audit chain
     A#<at>#<entry>         audit entry with its place in the chain
 
@@ -44,10 +45,13 @@ from keeproom.oauth.model import (
     Code,
     Count,
     Credential,
+    Finished,
     Grant,
     Noun,
     Page,
     Pending,
+    ServiceToken,
+    Session,
     Token,
     Use,
 )
@@ -64,6 +68,9 @@ _LETTERS: dict[type[Noun], str] = {
     Code: "K",
     Token: "T",
     Count: "Q",
+    Session: "S",
+    Finished: "F",
+    ServiceToken: "V",
 }
 _NAME = re.compile(r"[!\"$-~]{1,500}")  # printable ASCII without `#`: the address of a document too
 _NOTED = 4_096  # tokens whose grant is remembered

@@ -6,9 +6,33 @@ from itertools import batched
 
 from keeproom.errors import Contended
 from keeproom.oauth.authorization import Authorization
-from keeproom.oauth.model import Change, Client, Code, Count, Grant, Noun, Pending, Token, Use
+from keeproom.oauth.model import (
+    Change,
+    Client,
+    Code,
+    Count,
+    Finished,
+    Grant,
+    Noun,
+    Pending,
+    ServiceToken,
+    Session,
+    Token,
+    Use,
+)
 
-_KINDS: tuple[type[Noun], ...] = (Pending, Code, Token, Count, Use, Grant, Client)
+_KINDS: tuple[type[Noun], ...] = (
+    Pending,
+    Code,
+    Token,
+    Count,
+    Use,
+    Grant,
+    Client,
+    Finished,
+    Session,
+    ServiceToken,
+)
 _AT_ONCE = 25
 
 

@@ -13,7 +13,9 @@ OAuthError
 ├── InvalidRedirectUri       an address that no code is sent to
 ├── InvalidClientMetadata    a registration that makes no sense
 ├── TooMany                  too many at once; `retry_after` seconds
-└── NotAuthenticated         an access token that opens nothing
+├── NotAuthenticated         an access token that opens nothing
+└── SignInFailed             the browser came back without proof of who is in front of it
+    └── NotAllowed           it is proved, and it is not the owner
 """
 
 from typing import ClassVar
@@ -75,3 +77,17 @@ class NotAuthenticated(OAuthError):
     """`code` is what the challenge of a 401 says as its `error`."""
 
     code = "invalid_token"
+
+
+class SignInFailed(OAuthError):
+    """`reason`: in one word, for the audit; empty for what anybody can bring about."""
+
+    code = "access_denied"
+
+    def __init__(self, message: str, *, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class NotAllowed(SignInFailed):
+    """The person may sign out and come back as another."""

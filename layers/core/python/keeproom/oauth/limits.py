@@ -11,23 +11,37 @@ from keeproom.oauth.errors import TooMany
 from keeproom.oauth.model import Change, Count
 
 
+def checked(auth: Authorization, what: str, *, most: int, within: timedelta) -> None:
+    """Raises `TooMany` when there were `most` already, and counts nothing."""
+    found = _counted(auth, what, within)
+    if found.count >= most:
+        raise _too_many(auth, found)
+
+
 def limited(auth: Authorization, what: str, *, most: int, within: timedelta) -> None:
     """Count one more in the stretch of time that is running. Raises `TooMany` when there were
     `most` already."""
 
     def count() -> None:
-        now = auth.clock()
-        begun = now - (now - datetime(2000, 1, 1, tzinfo=UTC)) % within
-        name = f"{what}:{begun:%Y%m%dT%H%M%S}"
-        found = auth.grants.find(Count, name) or Count(id=name, count=0, expires=begun + within)
+        found = _counted(auth, what, within)
         if found.count >= most:
-            left = found.expires - now
-            raise TooMany(
-                "Too many at once. Try again later.", retry_after=ceil(left.total_seconds())
-            )
+            raise _too_many(auth, found)
         auth.grants.commit(Change(put=(replace(found, count=found.count + 1),)))
 
     decided(auth, count)
+
+
+def _counted(auth: Authorization, what: str, within: timedelta) -> Count:
+    """The count of the stretch of time that is running."""
+    now = auth.clock()
+    begun = now - (now - datetime(2000, 1, 1, tzinfo=UTC)) % within
+    name = f"{what}:{begun:%Y%m%dT%H%M%S}"
+    return auth.grants.find(Count, name) or Count(id=name, count=0, expires=begun + within)
+
+
+def _too_many(auth: Authorization, found: Count) -> TooMany:
+    left = found.expires - auth.clock()
+    return TooMany("Too many at once. Try again later.", retry_after=ceil(left.total_seconds()))
 
 
 def neighbourhood(address: str) -> str:

@@ -16,6 +16,7 @@ CODE = timedelta(seconds=60)
 PENDING = timedelta(minutes=10)
 UNUSED = timedelta(days=1)  # a registration that no owner has approved
 REVOKED = timedelta(days=30)  # how long what was revoked is still shown
+SIGN_IN = timedelta(minutes=10)  # from leaving for the provider to coming back
 
 
 class Permission(StrEnum):
@@ -29,6 +30,19 @@ Permissions = frozenset[Permission]
 
 ALL = frozenset(Permission)
 SCOPES = {f"memory:{permission}": permission for permission in Permission}
+
+
+class Scope(StrEnum):
+    """What a script may do at `/api`. `ADMIN` has all the others in it."""
+
+    READ = "read"
+    WRITE = "write"
+    FORGET = "forget"
+    BACKUP = "backup"
+    ADMIN = "admin"
+
+
+Scopes = frozenset[Scope]
 
 
 class AuthMethod(StrEnum):
@@ -74,11 +88,11 @@ class Pending:
     client_id: str
     redirect_uri: str
     explicit: bool
-    state: str | None
     challenge: str
     asked: Permissions
     resource: str
     expires: datetime
+    state: str | None = None
     revision: int = 0
 
 
@@ -166,7 +180,50 @@ class Count:
     revision: int = 0
 
 
-type Noun = Client | Pending | Grant | Use | Code | Token | Count
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A browser in which the owner has signed in, by the hash of what its cookie holds. `address`:
+    who signed in; `issuer`: who vouched for that."""
+
+    id: str
+    address: str
+    issuer: str
+    created: datetime
+    expires: datetime
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """A sign-in that has come to its end, by the hash of its state: it ends once."""
+
+    id: str
+    expires: datetime
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceToken:
+    """The owner's leave for a script, with the hash of its secret. Removed when it is revoked."""
+
+    id: str
+    hash: str
+    name: str
+    scopes: Scopes
+    created: datetime
+    expires: datetime | None = None
+    last_used: datetime | None = None
+    revision: int = 0
+
+    @property
+    def actor(self) -> str:
+        """The script, as the audit names it."""
+        return f"token:{self.name}"
+
+
+type Noun = (
+    Client | Pending | Grant | Use | Code | Token | Count | Session | Finished | ServiceToken
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

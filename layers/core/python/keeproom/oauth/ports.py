@@ -69,3 +69,36 @@ class Documents(Protocol):
         """The metadata document a client publishes at its own address. Raises
         `DocumentUnavailable`."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Who is in front of the browser, as the provider vouches for it. `verified`: that the address
+    is theirs."""
+
+    subject: str
+    address: str
+    verified: bool
+
+
+class Provider(Protocol):
+    """Who vouches for the owner. Every call may raise `Unavailable`."""
+
+    @property
+    def issuer(self) -> str:
+        """Its one name."""
+        ...
+
+    def entrance(self, *, state: str, nonce: str, challenge: str, anew: bool = False) -> str:
+        """Where the browser goes to sign in. `challenge`: the S256 one of PKCE. `anew`: to be asked
+        who it is, even by a provider that has signed somebody in already."""
+        ...
+
+    def person(self, code: str, *, verifier: str, nonce: str) -> Person:
+        """Who has signed in there. Raises `SignInFailed` for a code that is not good, and for a
+        proof that is not sound, is somebody else's or has expired."""
+        ...
+
+    def exit(self) -> str:
+        """Where the browser goes to end its session there; empty when there is no such place."""
+        ...

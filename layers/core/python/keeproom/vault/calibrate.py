@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import batched, combinations
 
 from keeproom.vault.model import Profile
-from keeproom.vault.scorer import Scorer
+from keeproom.vault.scoring import Scorer
 from keeproom.vault.similarity import Kinship, calibrated, kinship, mu_between
 from keeproom.vault.words import script_of
 

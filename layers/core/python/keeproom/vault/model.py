@@ -28,14 +28,14 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something: `owner`, `mcp:Claude`, `cleanup`; under which grant, if any."""
+    """`owner`, `token:backup` (the owner's script), `mcp:Claude`, `cleanup`; under which grant."""
 
     name: str
     grant: str = ""
 
     @property
     def is_owner(self) -> bool:
-        return self.name == "owner"
+        return self.name == "owner" or self.name.startswith("token:")
 
 
 OWNER = Actor("owner")

@@ -17,7 +17,7 @@ from keeproom.vault.calibrate import (
 )
 from keeproom.vault.model import Profile
 from keeproom.vault.ports import Embedder, MemoryStore
-from keeproom.vault.scorer import Scorer
+from keeproom.vault.scoring import Scorer
 from keeproom.vault.similarity import BUNDLED
 
 BATCH = 32  # texts a call, so that progress can be told

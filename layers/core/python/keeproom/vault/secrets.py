@@ -56,6 +56,8 @@ _MARKED = tuple(
         ("ntn_", "Notion token", r"ntn_[A-Za-z0-9]{40}"),
         ("lin_", "Linear key", r"lin_(?:api|oauth)_[A-Za-z0-9]{32}"),
         ("fig", "Figma token", r"fig[dour]_[\w-]{36}"),
+        ("kr_", "Keeproom token", r"kr_(?:at|rt|cs)_[\w-]{40}"),
+        ("krm_", "Keeproom token", r"krm_[0-9a-z]{10,40}_[\w-]{40}"),
         ("dckr_", "Docker token", r"dckr_[op]at_[\w-]{20}"),
         ("ATATT", "Atlassian token", r"ATATT3[\w=-]{40}"),
         ("hv", "Vault token", r"hv[sbr]\.[\w-]{20}"),

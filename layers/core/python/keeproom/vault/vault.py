@@ -8,7 +8,7 @@ from keeproom.errors import Contended, Unavailable
 from keeproom.ids import new_id
 from keeproom.vault.model import Actor, AuditEntry, Profile
 from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
-from keeproom.vault.scorer import Scorer
+from keeproom.vault.scoring import Scorer
 from keeproom.vault.underway import Underway
 
 

@@ -71,7 +71,7 @@ def drop_expired(shelf: Shelf) -> int:
 
 
 def _do(shelf: Shelf, steps: Sequence[Step]) -> int:
-    """Those whose conditions hold, and how many they are."""
+    """Those of the steps whose conditions hold, and how many that were."""
     for _ in shelf.tries():
         try:
             shelf.table.transact(steps)

@@ -1,4 +1,4 @@
-"""How the approval page looks: the dashboard's tokens, light and dark, down to 320 pixels."""
+"""How our own pages look: the dashboard's tokens, light and dark, down to 320 pixels."""
 
 STYLE = """
 :root {
@@ -102,7 +102,7 @@ legend { font-weight: 500; margin-bottom: 10px; }
 .right input:disabled { background: var(--sunken); border-color: var(--control); }
 .right:has(:disabled) b { color: var(--text-3); }
 .actions { display: grid; grid-template-columns: 1fr 1fr; gap: 10px; margin-top: 6px; }
-button {
+button, .button {
   height: 42px; font: inherit; font-weight: 600; border-radius: 8px; cursor: pointer;
   color: var(--text); background: var(--surface); border: 1px solid var(--control);
 }
@@ -110,12 +110,16 @@ button:hover { background: var(--hover); }
 button.primary, button.primary:hover {
   color: var(--on-accent); background: var(--accent); border-color: var(--accent);
 }
+.button {
+  display: grid; place-items: center; padding: 0 16px; margin-top: 10px; text-decoration: none;
+}
+.button:hover { background: var(--hover); }
 .small { font-size: 12px; line-height: 1.45; color: var(--text-3); text-align: center; }
 @media (max-width: 48em) {
   main { align-content: start; padding-top: 20px; }
   .card { padding: 22px 20px; }
   select { height: 44px; }
-  button { height: 48px; }
+  button, .button { height: 48px; }
 }
 @media (forced-colors: active) {
   .right input { appearance: auto; }
