@@ -41,6 +41,7 @@ def foreign(name: str, module: object) -> bool:
 
 def clients() -> list[str]:
     kind = importlib.import_module("botocore.client").BaseClient
+    gc.unfreeze()  # the handler has frozen them
     made: list[Any] = [one for one in gc.get_objects() if isinstance(one, kind)]
     return [one.meta.service_model.service_name for one in made]
 

@@ -65,9 +65,7 @@ check "an app may register" '^HTTP/[0-9.]+ 201'
 client=$(sed -n 's/.*"client_id": *"\([^"]*\)".*/\1/p' "$answer")
 challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWBuGJSstw-cM
 ask GET "/authorize?response_type=code&client_id=$client&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2Fcallback&code_challenge=$challenge&code_challenge_method=S256"
-if [ -n "${SIGN_IN-yes}" ]; then
-    check "the owner is sent to sign in" '^location: (https://[^ ]*)?/(oauth2/authorize|auth/login)'
-fi
+check "the owner is sent to sign in" '^location: (https://[^ ]*)?/(oauth2/authorize|auth/login)'
 
 for path in /api/memories /api/settings /api/audit /api/recall?q=x /api/nothing; do
     ask GET "$path"

@@ -1,8 +1,12 @@
 """Every door of the vault, behind the HTTP API."""
 
-from keeproom import compose, doors
-from keeproom.aws.lambda_asgi import lambda_handler
-from keeproom.settings import read_settings
+import gc
+
+gc.disable()  # while all that stays is loaded, there is no garbage to look for
+
+from keeproom import compose, doors  # noqa: E402
+from keeproom.aws.lambda_asgi import lambda_handler  # noqa: E402
+from keeproom.settings import read_settings  # noqa: E402
 
 _settings = read_settings()
 _authorization = compose.letting_in_cloud(_settings)
@@ -15,3 +19,5 @@ _app = doors.application(
     wake=compose.waker(_settings),
 )
 handler = lambda_handler(_app, _app.router.lifespan_context(_app))
+gc.freeze()
+gc.enable()
