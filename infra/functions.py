@@ -61,7 +61,9 @@ class Functions(Construct):
         )
         self.worker = self._function("Worker", "worker", WORK, 1024, vault | jobs)
         self.reindex = self._function("Reindex", "reindex", Duration.minutes(4), 1024, vault)
-        self.cleanup = self._function("Cleanup", "cleanup", Duration.minutes(5), 512, grants)
+        self.cleanup = self._function(
+            "Cleanup", "cleanup", Duration.minutes(5), 1024, vault | grants
+        )
         self._grant(embedding_model)
         self.worker.add_event_source(
             sources.SqsEventSource(storage.jobs, batch_size=1, report_batch_item_failures=True)
@@ -69,8 +71,8 @@ class Functions(Construct):
 
     @property
     def of_the_vault(self) -> tuple[lambda_.Function, ...]:
-        """Those that read memories."""
-        return self.api, self.worker, self.reindex
+        """Those that reach memories."""
+        return self.api, self.worker, self.reindex, self.cleanup
 
     def pre_signup(self, owners: str) -> lambda_.Function:
         """Asked before anybody gets an account: it needs nothing but the list."""
@@ -84,18 +86,20 @@ class Functions(Construct):
 
     def _grant(self, model: str) -> None:
         storage = self._storage
-        for function in self.of_the_vault:
-            storage.vault.grant(function, *TABLE_ACTIONS)
+        for function in (self.api, self.worker, self.reindex):
             role_of(function).add_to_policy(
                 iam.PolicyStatement(
                     actions=["bedrock:InvokeModel"], resources=_models(Stack.of(self), model)
                 )
             )
+        for function in self.of_the_vault:
+            storage.vault.grant(function, *TABLE_ACTIONS)
             # Without it a snapshot that is not there yet would look like one that is forbidden.
             role_of(function).add_to_policy(
                 iam.PolicyStatement(actions=["s3:ListBucket"], resources=[storage.blobs.bucket_arn])
             )
-        for function, actions in ((self.api, READS), (self.worker, KEEPS), (self.reindex, KEEPS)):
+        kept = {self.api: READS, self.cleanup: READS, self.worker: KEEPS, self.reindex: KEEPS}
+        for function, actions in kept.items():
             role_of(function).add_to_policy(
                 iam.PolicyStatement(
                     actions=list(actions), resources=[storage.blobs.arn_for_objects("*")]

@@ -10,7 +10,6 @@ from keeproom.clock import utc_now
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
-from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Invalid, Unusable
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
@@ -40,8 +39,12 @@ class Composed:
         """What can wait until the doors are open: the index, and the measure of a new model.
         Raises `Unavailable` while there is no model."""
         catch_up(self.vault)
+        self.calibrate()
+
+    def calibrate(self, *, seconds: float | None = None) -> None:
+        """Measure a new model, for `seconds` at most. Raises `Unavailable` when it is not done."""
         if not isinstance(self.vault.embedder, NoEmbedder) and not self.profiles.is_measured():
-            self.profiles.measure()
+            self.profiles.measure(seconds=seconds)
 
 
 @contextmanager
@@ -60,8 +63,9 @@ def local(settings: Settings) -> Generator[Composed]:
         store.close()
 
 
-def cloud(settings: Settings) -> Composed:
-    """The vault in the settings' table, bucket and model. It is not closed: a container does not
+def cloud(settings: Settings, *, patient: bool = False) -> Composed:
+    """The vault in the settings' table, bucket and model. `patient`: nobody waits for an answer, so
+    a collection that sleeps may take its time. It is not closed: a container does not
     end, it is gone. Raises `Invalid` when the settings name no table or bucket, or a model that is
     not known, and `Unavailable`."""
     from keeproom.aws import blobs, memory_store
@@ -69,14 +73,15 @@ def cloud(settings: Settings) -> Composed:
     table = _needed(settings.vault_table, "VAULT_TABLE")
     store, embedder = memory_store.open(table, clock=utc_now), cloud_embedder_of(settings)
     kept = blobs.open(_needed(settings.blobs_bucket, "BLOBS_BUCKET"))
-    index = cloud_index_of(settings, store, kept, embedder)
+    index = cloud_index_of(settings, store, kept, embedder, read=20.0 if patient else 1.5)
     return _composed(store, index, embedder, place=table)
 
 
 def cloud_index_of(
-    settings: Settings, store: MemoryStore, kept: Blobs, embedder: Embedder
+    settings: Settings, store: MemoryStore, kept: Blobs, embedder: Embedder, *, read: float
 ) -> SearchIndex:
-    """In the collection, or where there is none inside the process alone. Raises `Invalid`."""
+    """In the collection, or where there is none inside the process alone. `read`: seconds the
+    collection may take. Raises `Invalid`."""
     if settings.search == "embedded" or isinstance(embedder, NoEmbedder):
         from keeproom.local import search_index as embedded
 
@@ -92,6 +97,7 @@ def cloud_index_of(
         dims=embedder.dims,
         backlog=partial(backlog, store, clock=utc_now),
         instead=settings.search_instead,
+        read=read,
     )
 
 
