@@ -168,7 +168,7 @@ def opensearch_section(found: Table) -> Section:
         command="make eval-recall SEARCH=opensearch DATA=locomo10.json",
         about=(
             "The same, with the candidates named by a real OpenSearch that behaves as the "
-            "serverless service does. It must come within half a point of the table above."
+            "serverless service does. It must come within half a point of the index in the process."
         ),
         table=found,
     )

@@ -71,8 +71,8 @@ class Functions(Construct):
 
     @property
     def of_the_vault(self) -> tuple[lambda_.Function, ...]:
-        """Those that search, embed and change memories."""
-        return self.api, self.worker, self.reindex
+        """Those that reach memories."""
+        return self.api, self.worker, self.reindex, self.cleanup
 
     def pre_signup(self, owners: str) -> lambda_.Function:
         """Asked before anybody gets an account: it needs nothing but the list."""
@@ -86,25 +86,20 @@ class Functions(Construct):
 
     def _grant(self, model: str) -> None:
         storage = self._storage
-        for function in self.of_the_vault:
+        for function in (self.api, self.worker, self.reindex):
             role_of(function).add_to_policy(
                 iam.PolicyStatement(
                     actions=["bedrock:InvokeModel"], resources=_models(Stack.of(self), model)
                 )
             )
-        blobs = storage.blobs.arn_for_objects("*")
-        for function, actions in (
-            (self.api, READS),
-            (self.worker, KEEPS),
-            (self.reindex, KEEPS),
-            (self.cleanup, READS),
-        ):
+        for function in self.of_the_vault:
             storage.vault.grant(function, *TABLE_ACTIONS)
             # Without it a snapshot that is not there yet would look like one that is forbidden.
             listing = iam.PolicyStatement(
                 actions=["s3:ListBucket"], resources=[storage.blobs.bucket_arn]
             )
-            role_of(function).add_to_policy(listing)
+        kept = {self.api: READS, self.cleanup: READS, self.worker: KEEPS, self.reindex: KEEPS}
+        for function, actions in kept.items():
             role_of(function).add_to_policy(
                 iam.PolicyStatement(actions=list(actions), resources=[blobs])
             )

@@ -12,6 +12,7 @@ from constructs import Construct
 from infra.options import Federated, Options
 
 CALLBACK = "/auth/callback"
+SIGNED_OUT = "/auth/signed-out"
 SECRET = "OIDC_CLIENT_SECRET"  # its name within the secret
 
 
@@ -138,7 +139,7 @@ class Identity(Construct):
                 flows=cognito.OAuthFlows(authorization_code_grant=True),
                 scopes=[cognito.OAuthScope.OPENID, cognito.OAuthScope.EMAIL],
                 callback_urls=[f"{url}{CALLBACK}"],
-                logout_urls=[f"{url}/"],
+                logout_urls=[f"{url}{SIGNED_OUT}"],
             ),
             supported_identity_providers=providers,
             prevent_user_existence_errors=True,

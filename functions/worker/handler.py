@@ -8,7 +8,7 @@ from keeproom.settings import read_settings
 from keeproom.vault.work import task_of, work
 
 _settings = read_settings()
-_vault = compose.cloud(_settings).vault
+_vault = compose.cloud(_settings, patient=True).vault
 _wake = compose.waker(_settings)
 
 

@@ -3,24 +3,28 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from keeproom.clock import utc_now
-from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.no_embedder import NoEmbedder
 from keeproom.engines.pairs import calibration_pairs
 from keeproom.engines.scorer import NumpyScorer
-from keeproom.engines.snapshot import BlobSnapshots
 from keeproom.errors import Invalid, Unusable
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Documents
 from keeproom.oauth.sign_in import SignIn
 from keeproom.settings import Settings
+from keeproom.vault.blobs import Blobs
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
 from keeproom.vault.profiles import Profiles
+from keeproom.vault.rebuild import backlog
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import Wake
+
+PERSONAL = "personal"  # the one vault so far
+SNAPSHOT = "index.snapshot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +39,12 @@ class Composed:
         """What can wait until the doors are open: the index, and the measure of a new model.
         Raises `Unavailable` while there is no model."""
         catch_up(self.vault)
+        self.calibrate()
+
+    def calibrate(self, *, seconds: float | None = None) -> None:
+        """Measure a new model, for `seconds` at most. Raises `Unavailable` when it is not done."""
         if not isinstance(self.vault.embedder, NoEmbedder) and not self.profiles.is_measured():
-            self.profiles.measure()
+            self.profiles.measure(seconds=seconds)
 
 
 @contextmanager
@@ -48,28 +56,49 @@ def local(settings: Settings) -> Generator[Composed]:
     home = settings.home
     _make_private(home)
     store, embedder = memory_store.open(home / "vault.db", clock=utc_now), embedder_of(settings)
-    index = search_index.open(
-        FileBlobs(home), "index.snapshot", model=embedder.model, dims=embedder.dims
-    )
+    index = search_index.open(FileBlobs(home), SNAPSHOT, model=embedder.model, dims=embedder.dims)
     try:
         yield _composed(store, index, embedder, place=str(home))
     finally:
         store.close()
 
 
-def cloud(settings: Settings) -> Composed:
-    """The vault in the settings' table, bucket and model. It is not closed: a container does not
+def cloud(settings: Settings, *, patient: bool = False) -> Composed:
+    """The vault in the settings' table, bucket and model. `patient`: nobody waits for an answer, so
+    a collection that sleeps may take its time. It is not closed: a container does not
     end, it is gone. Raises `Invalid` when the settings name no table or bucket, or a model that is
     not known, and `Unavailable`."""
     from keeproom.aws import blobs, memory_store
 
     table = _needed(settings.vault_table, "VAULT_TABLE")
-    embedder = cloud_embedder_of(settings)
-    kept = BlobSnapshots(
-        blobs.open(_needed(settings.blobs_bucket, "BLOBS_BUCKET")), "index.snapshot"
+    store, embedder = memory_store.open(table, clock=utc_now), cloud_embedder_of(settings)
+    kept = blobs.open(_needed(settings.blobs_bucket, "BLOBS_BUCKET"))
+    index = cloud_index_of(settings, store, kept, embedder, read=20.0 if patient else 1.5)
+    return _composed(store, index, embedder, place=table)
+
+
+def cloud_index_of(
+    settings: Settings, store: MemoryStore, kept: Blobs, embedder: Embedder, *, read: float
+) -> SearchIndex:
+    """In the collection, or where there is none inside the process alone. `read`: seconds the
+    collection may take. Raises `Invalid`."""
+    if settings.search == "embedded" or isinstance(embedder, NoEmbedder):
+        from keeproom.local import search_index as embedded
+
+        return embedded.open(kept, SNAPSHOT, model=embedder.model, dims=embedder.dims)
+    from keeproom.aws import search_index
+
+    return search_index.open(
+        _needed(settings.search_endpoint, "SEARCH_ENDPOINT"),
+        kept,
+        SNAPSHOT,
+        vault=PERSONAL,
+        model=embedder.model,
+        dims=embedder.dims,
+        backlog=partial(backlog, store, clock=utc_now),
+        instead=settings.search_instead,
+        read=read,
     )
-    index = InProcessIndex.open(embedder.model, embedder.dims, snapshots=kept)
-    return _composed(memory_store.open(table, clock=utc_now), index, embedder, place=table)
 
 
 def cloud_embedder_of(settings: Settings) -> Embedder:

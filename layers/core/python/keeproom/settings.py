@@ -123,6 +123,20 @@ class Settings(BaseSettings):
         alias="EMBEDDING_MODEL",
         description="Bedrock's id of the embedding model, on AWS; `none`: recall by words alone.",
     )
+    search: Literal["opensearch", "embedded"] = Field(
+        "embedded",
+        alias="SEARCH",
+        description="Where recall finds candidates on AWS: in an OpenSearch collection, or only in "
+        "the index inside the function.",
+    )
+    search_endpoint: str = Field(
+        "", alias="SEARCH_ENDPOINT", description="Address of the OpenSearch collection, on AWS."
+    )
+    search_instead: str = Field(
+        "",
+        alias="SEARCH_INSTEAD",
+        description="Loopback address that stands in for the collection, in an emulator.",
+    )
     jobs_queue_url: str = Field(
         "", alias="JOBS_QUEUE_URL", description="SQS queue that the worker listens to, on AWS."
     )

@@ -1,11 +1,12 @@
 """Committing a change and bringing the index along at once."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from keeproom.errors import Unavailable
 from keeproom.vault.change import Change, Look, Place
-from keeproom.vault.jobs import catch_up
+from keeproom.vault.jobs import catch_up, take_off
 from keeproom.vault.kin import indexed, is_current
 from keeproom.vault.model import Embedding, Job, Memory
 from keeproom.vault.publish import publish
@@ -40,6 +41,9 @@ def commit(vault: Vault, change: Change, *, seen: Look) -> None:
             if id in done
         ]
     )
+    if vault.index.shared:  # else the schedule would find the jobs, and publish all of it again
+        with suppress(Unavailable):
+            take_off(vault)
 
 
 def _along(vault: Vault, change: Change, place: Place, known: Mapping[str, Embedding]) -> bool:
