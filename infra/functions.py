@@ -95,13 +95,15 @@ class Functions(Construct):
         for function in self.of_the_vault:
             storage.vault.grant(function, *TABLE_ACTIONS)
             # Without it a snapshot that is not there yet would look like one that is forbidden.
-            listing = iam.PolicyStatement(
-                actions=["s3:ListBucket"], resources=[storage.blobs.bucket_arn]
+            role_of(function).add_to_policy(
+                iam.PolicyStatement(actions=["s3:ListBucket"], resources=[storage.blobs.bucket_arn])
             )
         kept = {self.api: READS, self.cleanup: READS, self.worker: KEEPS, self.reindex: KEEPS}
         for function, actions in kept.items():
             role_of(function).add_to_policy(
-                iam.PolicyStatement(actions=list(actions), resources=[blobs])
+                iam.PolicyStatement(
+                    actions=list(actions), resources=[storage.blobs.arn_for_objects("*")]
+                )
             )
         for function in (self.api, self.cleanup):
             storage.grants.grant(function, *TABLE_ACTIONS)

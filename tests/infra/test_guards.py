@@ -31,8 +31,8 @@ MAY = {
         "sqs:SendMessage",
     },
     "Cleanup": {
-        "dynamodb", "logs", "s3:GetObject", "s3:ListBucket", "sqs:GetQueueAttributes",
-        "sqs:GetQueueUrl", "sqs:SendMessage",
+        "aoss:APIAccessAll", "dynamodb", "logs", "s3:GetObject", "s3:ListBucket",
+        "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:SendMessage",
     },
     "PreSignup": {"logs"},
 }  # fmt: skip
