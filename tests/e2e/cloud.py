@@ -110,9 +110,9 @@ class Cloud:
 
 
 @contextmanager
-def cloud(folder: Path, *, models: str) -> Generator[Cloud]:
-    """IAM is enforced. `models`: where Bedrock is, on this machine too. Everything it writes is
-    below the folder."""
+def cloud(folder: Path, *, models: str, search: str) -> Generator[Cloud]:
+    """IAM is enforced. `models`, `search`: where Bedrock and the search collection are, on this
+    machine too. Everything it writes is below the folder."""
     port, front = free_port(), free_port()
     ca = folder / "front/ca.pem"
     ca.parent.mkdir(parents=True)
@@ -129,6 +129,7 @@ def cloud(folder: Path, *, models: str) -> Generator[Cloud]:
     emulator = {
         **here,
         "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": models,
+        "SEARCH_INSTEAD": search,
         "AUTH": "true",
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),

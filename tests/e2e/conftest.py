@@ -10,6 +10,8 @@ from tests.bedrock import bedrock
 from tests.dynamo import emulator
 from tests.e2e.cloud import ACCOUNT, CDK, REGION, Cloud, cloud, for_this_machine
 from tests.functions.container import clean
+from tests.search_engine import node as search_node
+from tests.search_engine.collection import Steered, serving
 from tests.synthesis import OWNER, ROOT, node
 
 
@@ -44,12 +46,23 @@ def main_assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    if lacking := missing():
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Steered]:
+    """A real OpenSearch that behaves as the collection would."""
+    if lacking := missing() or search_node.missing():
         pytest.skip(lacking)
+    with search_node.running(tmp_path_factory.mktemp("node")) as node, serving(node) as steered:
+        # The keys of a function's role are known to the emulator alone.
+        steered.behave(secret="", visible_after=0)
+        yield steered
+
+
+@pytest.fixture(scope="session")
+def account(tmp_path_factory: pytest.TempPathFactory, collection: Steered) -> Iterator[Cloud]:
     with (
         bedrock() as models,
-        cloud(tmp_path_factory.mktemp("account"), models=models.url) as opened,
+        cloud(
+            tmp_path_factory.mktemp("account"), models=models.url, search=collection.address
+        ) as opened,
     ):
         opened.cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}")
         yield opened

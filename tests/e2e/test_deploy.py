@@ -2,6 +2,7 @@
 
 import ssl
 import subprocess
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -24,6 +25,7 @@ from tests.e2e.cloud import STACK, Cloud, DeployFailed, for_this_machine
 from tests.embedders import WordEmbedder
 from tests.functions.place import EVERYTHING, door_of
 from tests.letting_in import signed_in
+from tests.search_engine.collection import Steered
 from tests.synthesis import ROOT, assembly
 from tests.vaults import vault_on
 
@@ -108,6 +110,26 @@ def test_an_agent_uses_the_vault(web: httpx.Client, token: str) -> None:
     assert told["mode"] == "hybrid"
     agent.call("forget", id=kept["id"])
     assert agent.call("recall", query="bees")["hits"] == []
+
+
+def test_the_collection_is_kept_in_step_and_its_sleep_costs_seconds_at_most(
+    web: httpx.Client, token: str, collection: Steered
+) -> None:
+    agent = Agent(web, token)
+    collection.calls()
+
+    kept = agent.call("remember", content="Ana plays the hurdy-gurdy")
+    assert "bulk" in collection.calls()
+    collection.sleep()
+    begun = time.monotonic()
+    told = agent.call("recall", query="hurdy-gurdy")
+    took = time.monotonic() - begun
+    collection.behave(wake_seconds=0)
+
+    assert [found["id"] for found in told["hits"]] == [kept["id"]]
+    assert told["mode"] == "hybrid"
+    assert took < 10  # it would take 30 s to wake
+    agent.call("forget", id=kept["id"])
 
 
 def test_a_message_has_the_worker_go_on(deployed: Cloud, vault: Vault) -> None:

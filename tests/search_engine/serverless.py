@@ -56,12 +56,13 @@ class Fault:
 class Behaviour:
     """`visible_after`: seconds until a write shows; 0 at once. `idle_after`: seconds until it
     sleeps. While it wakes for `wake_seconds` a call waits, or gets `wake_status`. `refused`: names
-    of calls it does not know."""
+    of calls it does not know. `secret`: of the key that calls are signed with; empty for any."""
 
     visible_after: float = 10.0
     idle_after: float = 600.0
     wake_seconds: float = 30.0
     wake_status: int = 0
+    secret: str = signature.SECRET
     refused: list[str] = field(default_factory=list[str])
     faults: list[Fault] = field(default_factory=list[Fault])
 
@@ -81,7 +82,7 @@ class Serverless:
         body = await request.body()
         call: Json = {"method": request.method, "path": request.url.path, "api": ""}
         try:
-            if not signature.is_genuine(request, body):
+            if not signature.is_genuine(request, body, secret=self._is.secret):
                 raise Refused(403, "Forbidden", "403 Forbidden")
             api, index = self._api(request)
             call["api"] = api.name
