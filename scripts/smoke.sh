@@ -76,30 +76,27 @@ for path in /docs /openapi.json /.env /anything; do
     check "$path is not there" '^HTTP/[0-9.]+ 40[134]'
 done
 
-call() {
-    ask POST /mcp --header "$json" --header "authorization: Bearer $token" \
-        --header 'accept: application/json, text/event-stream' \
-        --header 'mcp-protocol-version: 2025-11-25' \
-        --data "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"tools/call\",
-                 \"params\": {\"name\": \"$1\", \"arguments\": $2}}"
-}
-
 if [ -n "$token" ]; then
+    script="authorization: Bearer $token"
     word="smoke$$x$(date +%s)"
-    call remember "{\"content\": \"The smoke test wrote $word\"}"
+    ask POST /api/memories --header "$script" --header "$json" \
+        --data "{\"content\": \"The smoke test wrote $word\"}"
     check "a memory is stored" '"id": ?"mem_'
     memory=$(grep -o 'mem_[0-9a-z]*' "$answer" | head -1)
-    call recall "{\"query\": \"$word\"}"
+    ask GET "/api/recall?q=$word" --header "$script"
     check "it is found" "$memory"
-    call forget "{\"id\": \"$memory\", \"reason\": \"smoke test\"}"
-    check "it is forgotten" '^HTTP/[0-9.]+ 200'
-    call recall "{\"query\": \"$word\"}"
+    ask DELETE "/api/memories/$memory" --header "$script"
+    check "it is forgotten" '^HTTP/[0-9.]+ 204'
+    ask GET "/api/recall?q=$word" --header "$script"
+    check "recall still answers" '^HTTP/[0-9.]+ 200'
     if grep -q "$memory" "$answer"; then
         printf 'FAIL  it is still found\n'
         failed=$((failed + 1))
     else
         printf 'ok    it is not found again\n'
     fi
+    ask POST /mcp --header "$script" --header "$json" --data "$ping"
+    check "a script is no agent" '^HTTP/[0-9.]+ 401'
 fi
 
 [ "$failed" -eq 0 ] && echo "All is well at $url."

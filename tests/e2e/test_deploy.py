@@ -16,6 +16,8 @@ import pytest
 from keeproom.aws.memory_store import DynamoTable
 from keeproom.clock import tries, utc_now
 from keeproom.engines.item_store.store import ItemMemoryStore
+from keeproom.oauth.model import Scope
+from keeproom.oauth.service_tokens import create
 from keeproom.vault import imports
 from keeproom.vault.model import OWNER, BatchState, ImportItem
 from keeproom.vault.vault import Vault
@@ -24,7 +26,7 @@ from tests.agents import Agent
 from tests.e2e.cloud import STACK, Cloud, DeployFailed, for_this_machine
 from tests.embedders import WordEmbedder
 from tests.functions.place import EVERYTHING, door_of
-from tests.letting_in import signed_in
+from tests.letting_in import Door, signed_in
 from tests.search_engine.collection import Steered
 from tests.synthesis import ROOT, assembly
 from tests.vaults import vault_on
@@ -43,15 +45,21 @@ def vault(deployed: Cloud) -> Vault:
 
 
 @pytest.fixture(scope="module")
-def token(deployed: Cloud, vault: Vault) -> str:
-    """An app's that may do everything."""
+def owner(deployed: Cloud, vault: Vault) -> Iterator[Door]:
+    """Where the owner lets apps and scripts in."""
     (name,) = (one for one in deployed.names("AWS::DynamoDB::GlobalTable") if "Grants" in one)
     address = deployed.outputs()["McpUrl"].removesuffix("/mcp")
     with (
         closing(DynamoTable(deployed.client("dynamodb"), name)) as grants,
         door_of(grants, vault, address=address) as door,
     ):
-        return signed_in(door, allow=EVERYTHING).access
+        yield door
+
+
+@pytest.fixture(scope="module")
+def token(owner: Door) -> str:
+    """An app's that may do everything."""
+    return signed_in(owner, allow=EVERYTHING).access
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +88,11 @@ def test_what_is_deployed_is_what_was_made_for_aws(
         assert (main_assembly / name).read_bytes() == (local_assembly / name).read_bytes()
 
 
-def test_smoke(deployed: Cloud, token: str) -> None:
+def test_smoke(deployed: Cloud, owner: Door) -> None:
+    scopes = frozenset({Scope.READ, Scope.WRITE, Scope.FORGET})
+    script = create(owner.auth, "smoke test", scopes, by="owner")
     run = subprocess.run(
-        [ROOT / "scripts/smoke.sh", deployed.outputs()["McpUrl"], token],
+        [ROOT / "scripts/smoke.sh", deployed.outputs()["McpUrl"], script.text],
         env=dict(deployed.environment),
         capture_output=True, text=True, check=False, timeout=180,
     )  # fmt: skip
