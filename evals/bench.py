@@ -32,10 +32,11 @@ from serving import resident_mb, start
 from vaults import opened
 
 from keeproom.local.embedder import BundledEmbedder
+from keeproom.vault.batch import BatchState, ImportItem
 from keeproom.vault.import_group import GROUP
 from keeproom.vault.imports import begin, carry_on
 from keeproom.vault.jobs import catch_up
-from keeproom.vault.model import OWNER, BatchState, ImportItem
+from keeproom.vault.model import OWNER
 from keeproom.vault.ports import Embedder
 from keeproom.vault.recall import Query, recall
 

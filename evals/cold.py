@@ -19,7 +19,8 @@ import httpx
 
 from evals.report import Section, Table, publish
 from keeproom.aws.memory_store import DynamoTable
-from keeproom.vault.model import OWNER, ImportItem
+from keeproom.vault.batch import ImportItem
+from keeproom.vault.model import OWNER
 from keeproom.vault.remember import remember
 from tests.functions.gateway import ADDRESS, event
 from tests.functions.place import Cloud, cloud_in, door_of

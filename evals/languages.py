@@ -24,8 +24,8 @@ from report import Section, Table, publish
 from vaults import cached_embedder, temporary_vault
 
 from keeproom.engines.pairs import labelled_pairs
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.calibrate import Label, LabelledPair, texts
-from keeproom.vault.model import ImportItem
 from keeproom.vault.recall import MOST_HITS, Query, recall
 from keeproom.vault.vault import Vault
 

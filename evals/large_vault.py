@@ -15,7 +15,7 @@ import numpy as np
 from corpus import LONGEST, SHORTEST, made_words, words, zipf_weights
 from loading import Text
 
-from keeproom.vault.model import ImportItem
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.ports import Encoded
 
 VOCABULARY = 40_000

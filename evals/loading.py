@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import batched
 
 from keeproom.vault.admit import admitted
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.change import Change, Claim, Put
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.kin import embedding
-from keeproom.vault.model import OWNER, Held, ImportItem, Job, Memory, Status, identity_of
+from keeproom.vault.model import OWNER, Held, Job, Memory, Status, identity_of
 from keeproom.vault.ports import Encoded
 from keeproom.vault.vault import Vault, decided
 

@@ -21,7 +21,8 @@ from ranking import DEEPEST, Ranked, mean_reciprocal_rank, ranked, recall_at
 from report import Section, Table, print_table, publish
 from vaults import cached_embedder, temporary_vault
 
-from keeproom.vault.model import ImportItem, Preset
+from keeproom.vault.batch import ImportItem
+from keeproom.vault.model import Preset
 from keeproom.vault.ports import Embedder
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.vault import Vault

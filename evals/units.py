@@ -32,6 +32,7 @@ from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.oauth import model as oauth
 from keeproom.vault import imports, jobs, listing, review
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
 from keeproom.vault.import_group import work
@@ -43,7 +44,6 @@ from keeproom.vault.model import (
     ApprovalMode,
     Embedding,
     Held,
-    ImportItem,
     Memory,
     Profile,
     Settings,

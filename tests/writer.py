@@ -6,7 +6,8 @@ from itertools import count
 from pathlib import Path
 
 from keeproom.local import memory_store
-from keeproom.vault.model import OWNER, ImportItem
+from keeproom.vault.batch import ImportItem
+from keeproom.vault.model import OWNER
 from keeproom.vault.remember import remember
 from tests.embedders import WordEmbedder
 from tests.vaults import vault_on

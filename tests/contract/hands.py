@@ -13,19 +13,10 @@ from keeproom.engines.item_store.table import Table
 from keeproom.vault import edit as editing
 from keeproom.vault import forget as forgetting
 from keeproom.vault import imports
+from keeproom.vault.batch import Batch, ImportItem
 from keeproom.vault.change import Change
 from keeproom.vault.kin import embedding, encoded
-from keeproom.vault.model import (
-    OWNER,
-    Actor,
-    ApprovalMode,
-    AuditEntry,
-    Batch,
-    Embedding,
-    ImportItem,
-    Memory,
-    Settings,
-)
+from keeproom.vault.model import OWNER, Actor, ApprovalMode, AuditEntry, Embedding, Memory, Settings
 from keeproom.vault.ports import MemoryStore, SearchIndex
 from keeproom.vault.remember import remember
 from keeproom.vault.vault import Vault

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from keeproom.clock import iso
 from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.table import Check, Erase, Item, Key, Page, Step, Table, Write
-from keeproom.vault.model import Exclusion, Held, Status, Stored
+from keeproom.vault.batch import Stored
+from keeproom.vault.model import Exclusion, Held, Status
 
 
 @dataclass

@@ -8,7 +8,8 @@ import pytest
 from keeproom.aws.client import client
 from keeproom.aws.memory_store import DynamoTable
 from keeproom.vault import imports, jobs, listing, review
-from keeproom.vault.model import OWNER, ImportItem, Memory, Skipped
+from keeproom.vault.batch import ImportItem, Skipped
+from keeproom.vault.model import OWNER, Memory
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.remember import remember
 from tests.contract.hands import Hand, bring, forget, hand_on, reword, say

@@ -4,8 +4,9 @@ import pytest
 
 from keeproom.errors import Conflict, Invalid, NotFound, SecretLike
 from keeproom.vault import guide
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.forget import forget
-from keeproom.vault.model import OWNER, Actor, ApprovalMode, ImportItem
+from keeproom.vault.model import OWNER, Actor, ApprovalMode
 from keeproom.vault.remember import remember
 from keeproom.vault.settings import Wanted, change_settings
 from keeproom.vault.vault import Vault

@@ -22,16 +22,10 @@ from keeproom.aws.memory_store import DynamoTable
 from keeproom.engines.item_store.table import Table
 from keeproom.errors import NotFound, Unavailable, VaultError, WrongState
 from keeproom.vault import edit, forget, imports, jobs, review, undo
+from keeproom.vault.batch import BatchState, ImportItem
 from keeproom.vault.import_group import GROUP
 from keeproom.vault.kin import is_current
-from keeproom.vault.model import (
-    OWNER,
-    BatchState,
-    ImportItem,
-    Memory,
-    Status,
-    identity_of,
-)
+from keeproom.vault.model import OWNER, Memory, Status, identity_of
 from keeproom.vault.recall import CURRENT, EVER, Query, recall
 from keeproom.vault.remember import Remembered, remember
 from keeproom.vault.vault import Vault

@@ -8,22 +8,11 @@ import pytest
 
 from keeproom.errors import Invalid, NotFound, RequestIdReused, TooLarge, Unavailable, WrongState
 from keeproom.vault import imports, jobs, listing
+from keeproom.vault.batch import Batch, BatchState, ImportItem, Outcome, Skipped, SkipReason, Stored
 from keeproom.vault.change import Change
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
-from keeproom.vault.model import (
-    OWNER,
-    Actor,
-    Batch,
-    BatchState,
-    ImportItem,
-    Outcome,
-    ReviewSimilar,
-    Skipped,
-    SkipReason,
-    Status,
-    Stored,
-)
+from keeproom.vault.model import OWNER, Actor, ReviewSimilar, Status
 from keeproom.vault.remember import remember
 from keeproom.vault.review import approve
 from keeproom.vault.settings import Wanted, change_settings

@@ -8,8 +8,9 @@ import pytest
 
 from keeproom.engines.item_store.table import LIMIT, Item, Step, Table, Write
 from keeproom.vault import imports, review
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.forget import forget
-from keeproom.vault.model import OWNER, ImportItem, Memory
+from keeproom.vault.model import OWNER, Memory
 from keeproom.vault.ports import Encoded
 from keeproom.vault.remember import remember
 from keeproom.vault.review import MOST_REPLACED

@@ -18,19 +18,17 @@ from keeproom.errors import (
     TooLarge,
 )
 from keeproom.vault import imports, model
+from keeproom.vault.batch import Batch, BatchState, ImportItem, Outcome, Skipped, SkipReason, Stored
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.forget import lift
 from keeproom.vault.model import (
     OWNER,
     ApprovalMode,
-    Batch,
-    BatchState,
     Decision,
     Earlier,
     Exclusion,
     GuideVersion,
     Held,
-    ImportItem,
     Memory,
     MemoryType,
     Position,
@@ -38,10 +36,7 @@ from keeproom.vault.model import (
     Receipt,
     Review,
     Settings,
-    Skipped,
-    SkipReason,
     Status,
-    Stored,
     identity_of,
 )
 from keeproom.vault.ports import MemoryStore
@@ -67,7 +62,7 @@ def listed[T](read: Callable[[str], model.Page[T]]) -> list[T]:
     return found
 
 
-def outcomes(hand: Hand, batch: Batch) -> list[model.Outcome]:
+def outcomes(hand: Hand, batch: Batch) -> list[Outcome]:
     return [outcome for _, outcome in hand.store.outcomes(batch.id, limit=99).items]
 
 

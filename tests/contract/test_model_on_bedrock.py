@@ -17,7 +17,8 @@ from keeproom.engines.pairs import labelled_pairs
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.errors import Unavailable
 from keeproom.vault import jobs
-from keeproom.vault.model import OWNER, ImportItem, Stored
+from keeproom.vault.batch import ImportItem, Stored
+from keeproom.vault.model import OWNER
 from keeproom.vault.profiles import Profiles
 from keeproom.vault.recall import Query, RecallMode, recall
 from keeproom.vault.remember import remember

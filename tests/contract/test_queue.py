@@ -16,7 +16,8 @@ from keeproom.engines.item_store.table import Table
 from keeproom.errors import Invalid
 from keeproom.local.queue import Worker
 from keeproom.vault import imports, jobs
-from keeproom.vault.model import OWNER, Batch, BatchState, ImportItem
+from keeproom.vault.batch import Batch, BatchState, ImportItem
+from keeproom.vault.model import OWNER
 from keeproom.vault.work import INDEX, Kind, Task, Wake, import_of, message_of, task_of, work
 from tests.contract.hands import Hand, hand_on, say
 from tests.contract.tables import fits

@@ -15,15 +15,8 @@ from keeproom.aws.memory_store import DynamoTable
 from keeproom.engines.item_store.table import Item, Table
 from keeproom.errors import Unavailable, VaultError, WrongState
 from keeproom.vault import edit, forget, imports, listing, review, undo
-from keeproom.vault.model import (
-    OWNER,
-    Batch,
-    BatchState,
-    ImportItem,
-    Memory,
-    Skipped,
-    identity_of,
-)
+from keeproom.vault.batch import Batch, BatchState, ImportItem, Skipped
+from keeproom.vault.model import OWNER, Memory, identity_of
 from keeproom.vault.remember import Remembered, remember
 from keeproom.vault.vault import Vault
 from tests.contract.hands import AGENT, Hand, bring, hand_on, reword, say, ticking

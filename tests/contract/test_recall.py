@@ -7,9 +7,10 @@ import pytest
 
 from keeproom.errors import Invalid
 from keeproom.vault import imports, jobs
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
-from keeproom.vault.model import OWNER, Actor, ImportItem, Memory, MemoryType, Preset
+from keeproom.vault.model import OWNER, Actor, Memory, MemoryType, Preset
 from keeproom.vault.recall import Query, Recalled, RecallMode, recall
 from keeproom.vault.remember import remember
 from keeproom.vault.review import reject

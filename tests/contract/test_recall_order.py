@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from keeproom.vault.model import Actor, ImportItem
+from keeproom.vault.batch import ImportItem
+from keeproom.vault.model import Actor
 from keeproom.vault.recall import FOR_ACTIVE, FOR_RECENT, READ_AT_ONCE, Hit, Query, recall
 from keeproom.vault.remember import remember
 from keeproom.vault.vault import Vault

@@ -14,18 +14,10 @@ from keeproom.errors import (
     WrongState,
 )
 from keeproom.vault import listing
+from keeproom.vault.batch import ImportItem, Skipped, SkipReason, Stored
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
-from keeproom.vault.model import (
-    OWNER,
-    Actor,
-    ImportItem,
-    MemoryType,
-    Skipped,
-    SkipReason,
-    Status,
-    Stored,
-)
+from keeproom.vault.model import OWNER, Actor, MemoryType, Status
 from keeproom.vault.remember import Remembered, remember
 from keeproom.vault.review import approve, reject
 from keeproom.vault.vault import Vault

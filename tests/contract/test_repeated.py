@@ -7,9 +7,10 @@ import pytest
 
 from keeproom.engines.item_store.table import Table
 from keeproom.vault import imports, review
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget, lift
-from keeproom.vault.model import OWNER, ImportItem, Memory
+from keeproom.vault.model import OWNER, Memory
 from keeproom.vault.undo import undo
 from tests.contract.hands import Hand, hand_on, say
 from tests.contract.tables import Crash, Crashing, fits

@@ -10,12 +10,13 @@ import pytest
 from keeproom.clock import utc_now
 from keeproom.errors import Excluded, NotFound
 from keeproom.vault import listing, review
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
 from keeproom.vault.imports import begin, carry_on
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.listing import Listed
-from keeproom.vault.model import OWNER, Actor, ImportItem, Memory, Status
+from keeproom.vault.model import OWNER, Actor, Memory, Status
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.remember import remember
 from keeproom.vault.retention import CleanedUp, clean_up

@@ -7,9 +7,10 @@ import pytest
 
 from keeproom.errors import Conflict, Duplicate, Excluded, NotFound, VaultError, WrongState
 from keeproom.vault import listing, review
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget, lift
-from keeproom.vault.model import OWNER, Actor, ImportItem, Memory, Status, identity_of
+from keeproom.vault.model import OWNER, Actor, Memory, Status, identity_of
 from keeproom.vault.remember import remember
 from keeproom.vault.undo import undo
 from keeproom.vault.vault import Vault
@@ -164,3 +165,18 @@ def test_many_at_once_tell_what_failed(auto: Vault) -> None:
     )
     assert told[0].memory == now(auto, one)
     assert isinstance(told[1].error, NotFound)
+
+
+def test_a_decision_taken_back_leaves_what_the_memory_would_supersede(auto: Vault) -> None:
+    old = active(auto, "The meeting room opens at 9 in the morning")
+    plain = proposed(auto, "The meeting room opens at 8 in the morning")
+    review.approve(auto, plain.id, by=OWNER, replacing_similar=True)
+    assert undo(auto, plain.id, by=OWNER).supersedes == ""
+    review.approve(auto, plain.id, by=OWNER)
+    assert now(auto, old).status is Status.ACTIVE
+
+    newer = proposed(auto, "The meeting room opens at 7 in the morning", supersedes=old.id)
+    for decide in (review.keep_both, review.reject, review.approve):
+        decide(auto, newer.id, by=OWNER)
+        assert undo(auto, newer.id, by=OWNER).supersedes == old.id
+    assert now(auto, old).status is Status.ACTIVE

@@ -19,7 +19,8 @@ from keeproom.local import search_index as local_search_index
 from keeproom.local.blobs import FileBlobs
 from keeproom.local.memory_store import SqliteTable
 from keeproom.vault import jobs, rebuild
-from keeproom.vault.model import Embedding, ImportItem, MemoryType, Status
+from keeproom.vault.batch import ImportItem
+from keeproom.vault.model import Embedding, MemoryType, Status
 from keeproom.vault.ports import Bm25, Indexed, Sought, Where
 from keeproom.vault.recall import Query, Recalled, RecallMode, recall
 from keeproom.vault.remember import remember

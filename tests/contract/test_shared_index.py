@@ -10,7 +10,8 @@ from keeproom.engines.item_store.table import Table
 from keeproom.errors import Unavailable
 from keeproom.vault import forget as forgetting
 from keeproom.vault import imports, jobs, rebuild, review
-from keeproom.vault.model import OWNER, ImportItem, Status
+from keeproom.vault.batch import ImportItem
+from keeproom.vault.model import OWNER, Status
 from keeproom.vault.publish import SHOWN
 from keeproom.vault.recall import Query, Recalled, recall
 from keeproom.vault.remember import remember

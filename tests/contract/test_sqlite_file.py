@@ -19,7 +19,8 @@ import pytest
 from keeproom.errors import Unavailable, Unusable
 from keeproom.local import memory_store, vault_file
 from keeproom.local.memory_store import SqliteTable
-from keeproom.vault.model import OWNER, ImportItem, Skipped, Stored
+from keeproom.vault.batch import ImportItem, Skipped, Stored
+from keeproom.vault.model import OWNER
 from keeproom.vault.remember import remember
 from tests.contract.hands import Hand, hand_on, say
 from tests.contract.tables import fits

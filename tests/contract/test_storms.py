@@ -11,8 +11,9 @@ from keeproom.aws.memory_store import DynamoTable
 from keeproom.engines.item_store.table import Table
 from keeproom.errors import NotFound, Unavailable, VaultError, WrongState
 from keeproom.vault import imports, jobs, review
+from keeproom.vault.batch import BatchState, ImportItem, Skipped, Stored
 from keeproom.vault.forget import forget
-from keeproom.vault.model import OWNER, BatchState, ImportItem, Skipped, Status, Stored
+from keeproom.vault.model import OWNER, Status
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.remember import remember
 from tests.contract.hands import AGENT, Hand, hand_on, reword, say

@@ -17,21 +17,12 @@ from keeproom.errors import (
 )
 from keeproom.vault import imports, listing
 from keeproom.vault import review as reviewing
+from keeproom.vault.batch import ImportItem, Skipped, SkipReason, Stored
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
 from keeproom.vault.jobs import indexed
 from keeproom.vault.listing import Listed
-from keeproom.vault.model import (
-    OWNER,
-    Actor,
-    ApprovalMode,
-    ImportItem,
-    Memory,
-    Skipped,
-    SkipReason,
-    Status,
-    Stored,
-)
+from keeproom.vault.model import OWNER, Actor, ApprovalMode, Memory, Status
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.remember import remember
 from keeproom.vault.settings import Wanted, change_settings

@@ -15,8 +15,9 @@ from keeproom.mcp.faults import NEXT
 from keeproom.mcp.tokens import tokens
 from keeproom.oauth.model import Permission
 from keeproom.vault import listing
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.listing import Listed
-from keeproom.vault.model import OWNER, ApprovalMode, ImportItem, Memory
+from keeproom.vault.model import OWNER, ApprovalMode, Memory
 from keeproom.vault.remember import remember
 from keeproom.vault.settings import Wanted, change_settings
 from keeproom.vault.vault import Vault

@@ -27,8 +27,8 @@ from keeproom.api.app import bare_app
 from keeproom.api.openapi import description
 from keeproom.local import memory_store
 from keeproom.vault import imports
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.model import OWNER as MODEL_OWNER
-from keeproom.vault.model import ImportItem
 from keeproom.vault.remember import remember
 from keeproom.vault.vault import Vault
 from tests.doors.conftest import OWNER

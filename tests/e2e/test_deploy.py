@@ -19,7 +19,8 @@ from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.oauth.model import Scope
 from keeproom.oauth.service_tokens import create
 from keeproom.vault import imports
-from keeproom.vault.model import OWNER, BatchState, ImportItem
+from keeproom.vault.batch import BatchState, ImportItem
+from keeproom.vault.model import OWNER
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import import_of, message_of
 from tests.agents import Agent

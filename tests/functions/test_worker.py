@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from keeproom.vault import imports, listing
+from keeproom.vault.batch import BatchState, ImportItem
 from keeproom.vault.listing import Listed
-from keeproom.vault.model import OWNER, BatchState, ImportItem
+from keeproom.vault.model import OWNER
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import INDEX, import_of, message_of, task_of
 from tests.dynamo import emulator

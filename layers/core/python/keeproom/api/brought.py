@@ -11,7 +11,8 @@ from starlette.requests import Request
 
 from keeproom.api.schemas import Body, Day, Text
 from keeproom.errors import Invalid
-from keeproom.vault.model import ImportItem, MemoryType
+from keeproom.vault.batch import ImportItem
+from keeproom.vault.model import MemoryType
 from keeproom.vault.split import FIELDS, from_json, from_text, from_values
 
 

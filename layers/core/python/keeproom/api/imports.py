@@ -11,8 +11,10 @@ from keeproom.api.errors import documented
 from keeproom.api.owner import Signed
 from keeproom.api.schemas import Answer, Page, Time, page
 from keeproom.errors import Unavailable
-from keeproom.vault import imports, listing, model
-from keeproom.vault.model import BatchState, Skipped, SkipReason, Status, Stored
+from keeproom.vault import batch as nouns
+from keeproom.vault import imports, listing
+from keeproom.vault.batch import BatchState, Skipped, SkipReason, Stored
+from keeproom.vault.model import Status
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import import_of
 
@@ -33,7 +35,7 @@ class Outcome(Answer):
     by: str | None = None
 
     @classmethod
-    def of(cls, entry: tuple[int, model.Outcome]) -> Self:
+    def of(cls, entry: tuple[int, nouns.Outcome]) -> Self:
         match entry:
             case position, Stored() as stored:
                 return cls(
@@ -75,7 +77,7 @@ class Batch(Answer):
     keyword_only: bool
 
     @classmethod
-    def of(cls, batch: model.Batch) -> Self:
+    def of(cls, batch: nouns.Batch) -> Self:
         return cls.model_validate(_fields(batch))
 
 
@@ -89,7 +91,7 @@ class Batches(Page[Batch]):
     """One page of imports."""
 
 
-def _fields(batch: model.Batch) -> dict[str, object]:
+def _fields(batch: nouns.Batch) -> dict[str, object]:
     return {
         "id": batch.id,
         "state": batch.state,
@@ -135,7 +137,7 @@ def bring_in(
     return _in_full(batch, Outcomes(data=_all_outcomes(vault, batch.id), next=None))
 
 
-def _worked(vault: Vault, behind: Served, batch: model.Batch) -> model.Batch:
+def _worked(vault: Vault, behind: Served, batch: nouns.Batch) -> nouns.Batch:
     """As far as time allows. The batch is safe already, so nothing is raised."""
     try:
         return imports.carry_on(vault, batch.id, seconds=behind.import_seconds)
@@ -183,5 +185,5 @@ def cancel(vault: Opened, owner: Signed, batch_id: BatchId) -> Batch:
     return Batch.of(imports.cancel(vault, batch_id, by=owner))
 
 
-def _in_full(batch: model.Batch, outcomes: Outcomes) -> BatchInFull:
+def _in_full(batch: nouns.Batch, outcomes: Outcomes) -> BatchInFull:
     return BatchInFull.model_validate({**_fields(batch), "outcomes": outcomes})

@@ -11,9 +11,10 @@ from keeproom.api.owner import Signed
 from keeproom.api.schemas import Answer, Body, Day, Id, Memory, Page, Text, page
 from keeproom.errors import Invalid
 from keeproom.vault import imports, listing, model
+from keeproom.vault.batch import ImportItem, Skipped
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
-from keeproom.vault.model import ImportItem, MemoryType, Skipped, Status
+from keeproom.vault.model import MemoryType, Status
 from keeproom.vault.remember import remember
 from keeproom.vault.text import cleaned_tags
 

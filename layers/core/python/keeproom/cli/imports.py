@@ -11,7 +11,7 @@ import typer
 from keeproom.cli.terminal import OWNER, Json, app, note, opened, progress, say, say_json
 from keeproom.errors import Invalid
 from keeproom.vault import imports
-from keeproom.vault.model import Batch, BatchState, ImportItem, Skipped, Stored
+from keeproom.vault.batch import Batch, BatchState, ImportItem, Skipped, Stored
 from keeproom.vault.split import from_json, from_text
 from keeproom.vault.vault import Vault
 

@@ -9,8 +9,9 @@ from keeproom.cli.terminal import OWNER, Json, app, note, opened, say, say_json
 from keeproom.clock import iso
 from keeproom.vault import listing
 from keeproom.vault import recall as recalling
+from keeproom.vault.batch import ImportItem, Skipped
 from keeproom.vault.forget import forget as forget_one
-from keeproom.vault.model import ImportItem, Memory, MemoryType, Skipped, Status
+from keeproom.vault.model import Memory, MemoryType, Status
 from keeproom.vault.remember import remember as remember_one
 from keeproom.vault.split import parsed_date
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from keeproom.errors import Invalid, SecretLike
-from keeproom.vault.model import ImportItem, SkipReason
+from keeproom.vault.batch import ImportItem, SkipReason
 from keeproom.vault.secrets import secret_kind
 from keeproom.vault.text import cleaned, cleaned_source, cleaned_tags
 

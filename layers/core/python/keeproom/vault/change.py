@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from keeproom.vault.batch import Batch, Outcome
 from keeproom.vault.model import (
     AuditEntry,
-    Batch,
     Embedding,
     Gate,
     GuideVersion,
     Head,
     Holding,
     Memory,
-    Outcome,
     Receipt,
     Settings,
     Tally,

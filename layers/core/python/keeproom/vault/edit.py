@@ -15,6 +15,7 @@ from keeproom.errors import (
 )
 from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.forget import let_go
 from keeproom.vault.kin import embedding, encoded
@@ -23,7 +24,6 @@ from keeproom.vault.model import (
     Earlier,
     Exclusion,
     Held,
-    ImportItem,
     Memory,
     MemoryType,
     Status,

@@ -5,25 +5,19 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from keeproom.errors import Contended, NotFound, Unavailable
+from keeproom.vault.batch import Batch, BatchState, ImportItem, Outcome, Skipped, SkipReason, Stored
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.kin import Kin, Near, embedding, encoded, kin, linked, near, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
-    Batch,
-    BatchState,
     Embedding,
     Exclusion,
     Held,
-    ImportItem,
     Memory,
-    Outcome,
     ReviewSimilar,
-    Skipped,
-    SkipReason,
     Status,
-    Stored,
     identity_of,
 )
 from keeproom.vault.ports import Encoded

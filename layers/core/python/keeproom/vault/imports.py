@@ -7,10 +7,11 @@ from datetime import timedelta
 from keeproom.errors import Invalid, NotFound, TooLarge, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.admit import admitted_or_refused, refuse_secrets
+from keeproom.vault.batch import Batch, BatchState, ImportItem
 from keeproom.vault.change import Change, Look
 from keeproom.vault.forget import let_go
 from keeproom.vault.import_group import advanced, work
-from keeproom.vault.model import Actor, Batch, BatchState, ImportItem
+from keeproom.vault.model import Actor
 from keeproom.vault.receipts import Request
 from keeproom.vault.settle import commit
 from keeproom.vault.text import cleaned_source

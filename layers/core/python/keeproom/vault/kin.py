@@ -5,15 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keeproom.errors import Unavailable
+from keeproom.vault.batch import ImportItem
 from keeproom.vault.change import Look
-from keeproom.vault.model import (
-    Embedding,
-    ImportItem,
-    Memory,
-    Profile,
-    Status,
-    content_hash,
-)
+from keeproom.vault.model import Embedding, Memory, Profile, Status, content_hash
 from keeproom.vault.ports import Encoded, Indexed, Where
 from keeproom.vault.similarity import Kinship, calibrated, kinship, mu_between
 from keeproom.vault.vault import Vault

@@ -4,16 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keeproom.errors import Invalid, NotFound
-from keeproom.vault.model import (
-    AuditEntry,
-    Batch,
-    Exclusion,
-    Memory,
-    MemoryType,
-    Outcome,
-    Page,
-    Status,
-)
+from keeproom.vault.batch import Batch, Outcome
+from keeproom.vault.model import AuditEntry, Exclusion, Memory, MemoryType, Page, Status
 from keeproom.vault.vault import Vault
 
 LARGEST_PAGE = 200

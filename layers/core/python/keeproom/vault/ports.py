@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
+from keeproom.vault.batch import Batch, ImportItem, Outcome
 from keeproom.vault.change import Change, Look, Place
 from keeproom.vault.model import (
     AuditEntry,
-    Batch,
     Embedding,
     Exclusion,
     GuideVersion,
     Head,
-    ImportItem,
     Job,
     Memory,
     MemoryType,
-    Outcome,
     Page,
     Position,
     Profile,

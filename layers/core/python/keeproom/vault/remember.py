@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from keeproom.errors import Contended, Excluded, NotFound, Unavailable, WrongState
 from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
+from keeproom.vault.batch import ImportItem, Outcome, Skipped, SkipReason, Stored
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, near, nearest
@@ -14,13 +15,8 @@ from keeproom.vault.model import (
     Earlier,
     Exclusion,
     Held,
-    ImportItem,
     Memory,
-    Outcome,
-    Skipped,
-    SkipReason,
     Status,
-    Stored,
     identity_of,
 )
 from keeproom.vault.ports import Encoded

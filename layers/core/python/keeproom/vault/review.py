@@ -160,6 +160,7 @@ def _approved(now: Memory, was: Memory, *, at: datetime, replaced: tuple[str, ..
             at=at,
             was=was.status,
             replaced=replaced,
+            supersedes=was.supersedes,
             conflicts_with=was.conflicts_with,
         ),
     )
@@ -177,7 +178,9 @@ def reject(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> 
             updated_at=at,
             revision=was.revision + 1,
             owned=True,
-            review=Review(decision=Decision.REJECTED, at=at, was=was.status),
+            review=Review(
+                decision=Decision.REJECTED, at=at, was=was.status, supersedes=was.supersedes
+            ),
         )
         excluded = Exclusion(at=at, by=by.name, of=memory_id)
         return Change(
@@ -211,6 +214,7 @@ def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") 
                 decision=Decision.KEPT_BOTH,
                 at=at,
                 was=was.status,
+                supersedes=was.supersedes,
                 conflicts_with=was.conflicts_with,
             ),
         )

@@ -7,7 +7,8 @@ from datetime import date
 from typing import cast
 
 from keeproom.errors import Invalid
-from keeproom.vault.model import ImportItem, MemoryType
+from keeproom.vault.batch import ImportItem
+from keeproom.vault.model import MemoryType
 
 _RULE = re.compile(r"^[ \t]*-{3,}[ \t]*$", re.MULTILINE)
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)")

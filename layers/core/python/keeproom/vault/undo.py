@@ -90,6 +90,7 @@ def _undo_decision(vault: Vault, memory_id: str, asked: Request, *, by: Actor) -
             since=at if review.was is not was.status else was.since,
             updated_at=at,
             revision=was.revision + 1,
+            supersedes=review.supersedes,
             conflicts_with=review.conflicts_with or was.conflicts_with,
             review=None,
         )

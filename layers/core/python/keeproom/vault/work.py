@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from keeproom.errors import Invalid, NotFound
 from keeproom.vault import imports, jobs, rebuild
-from keeproom.vault.model import Actor, BatchState
+from keeproom.vault.batch import BatchState
+from keeproom.vault.model import Actor
 from keeproom.vault.vault import Vault
 
 _log = logging.getLogger(__name__)

@@ -9,7 +9,8 @@ from keeproom.engines.item_store.attributes import pack, text_of, unpack
 from keeproom.engines.item_store.listing import check_limit, each, paged
 from keeproom.engines.item_store.shelf import Shelf, generation_of, walk
 from keeproom.engines.item_store.table import Item, check_weight, key_of
-from keeproom.vault.model import Batch, ImportItem, Outcome, Page
+from keeproom.vault.batch import Batch, ImportItem, Outcome
+from keeproom.vault.model import Page
 
 _PACKED = 200_000  # bytes of texts in one item; a table takes 400 kB
 

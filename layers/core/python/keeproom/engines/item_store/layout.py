@@ -36,9 +36,9 @@ from keeproom.clock import from_iso, iso
 from keeproom.engines.item_store.attributes import pack, unpack
 from keeproom.engines.item_store.chain import Link
 from keeproom.engines.item_store.table import Item, Key
+from keeproom.vault.batch import Batch, Outcome, Skipped, Stored
 from keeproom.vault.model import (
     AuditEntry,
-    Batch,
     Embedding,
     Exclusion,
     Gate,
@@ -48,13 +48,10 @@ from keeproom.vault.model import (
     Holding,
     Job,
     Memory,
-    Outcome,
     Profile,
     Receipt,
     Settings,
-    Skipped,
     Status,
-    Stored,
     Tally,
 )
 from keeproom.vault.published import Published, Rebuild

@@ -27,18 +27,16 @@ from keeproom.engines.item_store.shelf import (
 )
 from keeproom.engines.item_store.table import Table
 from keeproom.errors import Unavailable
+from keeproom.vault.batch import Batch, ImportItem, Outcome
 from keeproom.vault.change import Change, Look, Place
 from keeproom.vault.model import (
     AuditEntry,
-    Batch,
     Embedding,
     Exclusion,
     GuideVersion,
     Head,
-    ImportItem,
     Job,
     Memory,
-    Outcome,
     Page,
     Position,
     Profile,

@@ -12,8 +12,10 @@ from keeproom.mcp.asked import Asked, Day, RequestId, Tags, Text, unpacked
 from keeproom.mcp.calls import Call
 from keeproom.mcp.tool import Tool
 from keeproom.oauth.model import Permission
-from keeproom.vault import imports, listing, model
-from keeproom.vault.model import BatchState, ImportItem, MemoryType, SkipReason, Status, Stored
+from keeproom.vault import batch as nouns
+from keeproom.vault import imports, listing
+from keeproom.vault.batch import BatchState, ImportItem, SkipReason, Stored
+from keeproom.vault.model import MemoryType, Status
 from keeproom.vault.split import FIELDS, from_text, from_values
 from keeproom.vault.work import import_of
 
@@ -138,7 +140,7 @@ def _sourced(call: Call, item: ImportItem) -> ImportItem:
     return replace(item, source=call.sourced(item.source)) if item.source.strip() else item
 
 
-def _worked(call: Call, batch: model.Batch) -> model.Batch:
+def _worked(call: Call, batch: nouns.Batch) -> nouns.Batch:
     """As far as time allows. The batch is safe already, so nothing is raised."""
     try:
         return imports.carry_on(call.vault, batch.id, seconds=call.served.import_seconds)
@@ -157,7 +159,7 @@ def _outcomes(call: Call, batch_id: str) -> list[Outcome]:
             return found
 
 
-def _told(call: Call, position: int, outcome: model.Outcome) -> Outcome:
+def _told(call: Call, position: int, outcome: nouns.Outcome) -> Outcome:
     if isinstance(outcome, Stored):
         return Outcome(
             position=position,
@@ -172,7 +174,7 @@ def _told(call: Call, position: int, outcome: model.Outcome) -> Outcome:
     )
 
 
-def _next(batch: model.Batch) -> str:
+def _next(batch: nouns.Batch) -> str:
     if batch.state is BatchState.RUNNING:
         return (
             f"{batch.total - batch.position} go on in the background under this batch_id: do not "

@@ -10,7 +10,8 @@ from keeproom.mcp.calls import Call
 from keeproom.mcp.tool import Tool
 from keeproom.oauth.model import Permission
 from keeproom.vault import imports, listing
-from keeproom.vault.model import Batch, BatchState, MemoryType, Status
+from keeproom.vault.batch import Batch, BatchState
+from keeproom.vault.model import MemoryType, Status
 from keeproom.vault.text import cleaned_tags
 
 PAGE = 20

@@ -11,7 +11,8 @@ from keeproom.mcp.asked import Asked, Day, Id, RequestId, Tags, Text
 from keeproom.mcp.calls import Call
 from keeproom.mcp.tool import Tool
 from keeproom.oauth.model import Permission
-from keeproom.vault.model import ImportItem, MemoryType, Skipped, Status
+from keeproom.vault.batch import ImportItem, Skipped
+from keeproom.vault.model import MemoryType, Status
 from keeproom.vault.remember import Remembered, remember
 
 MOST_SIMILAR = 5
