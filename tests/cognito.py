@@ -17,6 +17,21 @@ PASSWORD = "Correct-Horse-Battery-9"
 REGION = "eu-west-1"
 
 
+def person(cognito: Any, pool: str, address: str, *, verified: bool = True) -> None:
+    """Somebody whom an administrator has let in, and who has a password."""
+    attributes = {"email": address, "email_verified": str(verified).lower()}
+    cognito.admin_create_user(
+        UserPoolId=pool,
+        Username=address,
+        UserAttributes=[{"Name": name, "Value": value} for name, value in attributes.items()],
+        MessageAction="SUPPRESS",
+        TemporaryPassword=PASSWORD,
+    )
+    cognito.admin_set_user_password(
+        UserPoolId=pool, Username=address, Password=PASSWORD, Permanent=True
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pool:
     """`issuer`: what it calls itself, which is its name on AWS; `place`: where it really is."""
@@ -29,16 +44,7 @@ class Pool:
 
     def person(self, address: str, *, verified: bool = True) -> str:
         """Somebody whom an administrator has let in."""
-        attributes = {"email": address, "email_verified": str(verified).lower()}
-        self.cognito.admin_create_user(
-            UserPoolId=self.id,
-            Username=address,
-            UserAttributes=[{"Name": name, "Value": value} for name, value in attributes.items()],
-            MessageAction="SUPPRESS",
-        )
-        self.cognito.admin_set_user_password(
-            UserPoolId=self.id, Username=address, Password=PASSWORD, Permanent=True
-        )
+        person(self.cognito, self.id, address, verified=verified)
         return address
 
     def client(self, home: str) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from tests.synthesis import ROOT, node
 CDK = ROOT / "infra/cli/node_modules/aws-cdk/bin/cdk"
 ACCOUNT, REGION = "000000000000", "eu-west-1"
 STACK = "Keeproom"
+FIRST_PASSWORD = "As-AWS-would-make-1"  # of everybody whom the stack invites
 
 
 class DeployFailed(Exception):
@@ -88,6 +89,10 @@ class Cloud:
         (stack,) = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         return {one["OutputKey"]: one["OutputValue"] for one in stack["Outputs"]}
 
+    def address(self) -> str:
+        """Of the vault."""
+        return self.outputs()["McpUrl"].removesuffix("/mcp")
+
     def names(self, kind: str) -> list[str]:
         """Physical ids of the stack's resources of that type."""
         found = self.client("cloudformation").describe_stack_resources(StackName=STACK)
@@ -135,6 +140,7 @@ def cloud(folder: Path, *, models: str, search: str) -> Generator[Cloud]:
         "GATEWAY_PORT": str(port),
         "FRONT_PORT": str(front),
         "FRONT_CA": str(ca),
+        "FIRST_PASSWORD": FIRST_PASSWORD,
         "MINISTACK_REGION": REGION,
         "TMPDIR": str(folder / "state"),
         "STATE_DIR": str(folder / "state"),

@@ -1,9 +1,9 @@
 """The emulator with what it lacks: `python taught.py`, in the emulator's own environment.
 
 It learns resource types of CloudFormation it does not know, to keep what it drops from tables, to
-go by the names AWS gives, and to map response headers as an HTTP API does. `front.py` beside it
-gives it those names. Each thing it learns is looked for first, so that a newer emulator that knows
-it by itself is noticed.
+go by the names AWS gives, to refer to secrets as it does, to send browsers to a pool's own domain,
+and to map response headers as an HTTP API does. `front.py` beside it gives it those names. Each
+thing it learns is looked for first, so that a newer emulator that knows it by itself is noticed.
 """
 
 import asyncio
@@ -135,7 +135,7 @@ def pool_user(logical_id, wanted, stack):
         Username=wanted["Username"],
         UserAttributes=attributes,
         MessageAction="SUPPRESS",
-        TemporaryPassword="As-AWS-would-make-1",
+        TemporaryPassword=os.environ["FIRST_PASSWORD"],
     )
     return wanted["Username"], {}
 
@@ -150,6 +150,19 @@ def branding(logical_id, wanted, stack):
     return f"{wanted['UserPoolId']}|{hashed(logical_id)}", {
         "ManagedLoginBrandingId": hashed(logical_id)
     }
+
+
+def described_as_on_aws(own):
+    """A browser is sent to the pool's own domain. The functions, who ask no proxy, find the rest
+    in the emulator, which speaks no TLS."""
+
+    def described(pool_id, region=None, host=None, scheme="http"):
+        status, headers, body = own(pool_id, region, host)
+        domain = cognito._pool_domain_base_url(cognito._get_pool_unscoped(pool_id))
+        entrance = {"authorization_endpoint": f"{domain}/oauth2/authorize"}
+        return status, headers, json.dumps({**json.loads(body), **entrance}).encode()
+
+    return described
 
 
 MISSING = {
@@ -175,7 +188,10 @@ def learn():
         if kind in KNOWN:
             sys.exit(f"the emulator knows {kind} by now: drop ours")
         KNOWN[kind] = {"create": create, "update": stays, "delete": delete}
+    described = described_as_on_aws(cognito.well_known_openid_configuration)
+    cognito.well_known_openid_configuration = described
     aoss._provision = aoss._start_provisioning = made_at_once
+    refer_by_arn("AWS::SecretsManager::Secret")
     wrapped("AWS::DynamoDB::GlobalTable", keep_protections)
     wrapped("AWS::ApiGatewayV2::Api", name_as_aws)
 
@@ -192,6 +208,27 @@ def wrapped(kind, after):
         return after(update(physical_id, was, wanted, *more, **named), wanted)
 
     KNOWN[kind] = {**own, "create": created, "update": updated}
+
+
+def refer_by_arn(kind):
+    """A reference to a secret is its ARN, which permissions are given for; here it was the name."""
+    own = KNOWN[kind]
+
+    def name_of(arn):
+        return arn.rpartition(":")[2][: -len("-123abc")]
+
+    def created(*asked, **named):
+        _, attributes = own["create"](*asked, **named)
+        return attributes["Arn"], attributes
+
+    def updated(arn, *asked, **named):
+        _, attributes = own["update"](name_of(arn), *asked, **named)
+        return attributes["Arn"], attributes
+
+    def deleted(arn, *asked, **named):
+        return own["delete"](name_of(arn), *asked, **named)
+
+    KNOWN[kind] = {**own, "create": created, "update": updated, "delete": deleted}
 
 
 def keep_protections(made, wanted):

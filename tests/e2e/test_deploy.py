@@ -1,5 +1,6 @@
 """The template as it is, from an empty account to a vault that is used, changed and taken down."""
 
+import asyncio
 import ssl
 import subprocess
 import time
@@ -7,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +26,15 @@ from keeproom.vault.model import OWNER
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import import_of, message_of
 from tests.agents import Agent
-from tests.e2e.cloud import STACK, Cloud, DeployFailed, for_this_machine
+from tests.cognito import PASSWORD, person
+from tests.e2e import browser
+from tests.e2e.app import call, connected
+from tests.e2e.cloud import FIRST_PASSWORD, STACK, Cloud, DeployFailed, for_this_machine
 from tests.embedders import WordEmbedder
 from tests.functions.place import EVERYTHING, door_of
 from tests.letting_in import Door, signed_in
 from tests.search_engine.collection import Steered
+from tests.synthesis import OWNER as ADDRESS
 from tests.synthesis import ROOT, assembly
 from tests.vaults import vault_on
 
@@ -49,7 +55,7 @@ def vault(deployed: Cloud) -> Vault:
 def owner(deployed: Cloud, vault: Vault) -> Iterator[Door]:
     """Where the owner lets apps and scripts in."""
     (name,) = (one for one in deployed.names("AWS::DynamoDB::GlobalTable") if "Grants" in one)
-    address = deployed.outputs()["McpUrl"].removesuffix("/mcp")
+    address = deployed.address()
     with (
         closing(DynamoTable(deployed.client("dynamodb"), name)) as grants,
         door_of(grants, vault, address=address) as door,
@@ -68,7 +74,7 @@ def web(deployed: Cloud) -> Iterator[httpx.Client]:
     """By the names of AWS, over TLS."""
     here = deployed.environment
     trusted = ssl.create_default_context(cafile=here["SSL_CERT_FILE"])
-    address = deployed.outputs()["McpUrl"].removesuffix("/mcp")
+    address = deployed.address()
     with httpx.Client(
         proxy=here["HTTPS_PROXY"], verify=trusted, base_url=address, timeout=60
     ) as http:
@@ -141,6 +147,57 @@ def test_the_collection_is_kept_in_step_and_its_sleep_costs_seconds_at_most(
     assert told["mode"] == "hybrid"
     assert took < 10  # it would take 30 s to wake
     agent.call("forget", id=kept["id"])
+
+
+@pytest.fixture
+def chromium() -> None:
+    if lacking := browser.missing():
+        pytest.skip(lacking)
+
+
+@pytest.mark.usefixtures("chromium", "vault")
+def test_the_owner_signs_in_lets_an_app_in_and_signs_out(deployed: Cloud) -> None:
+    """From the first password to memories kept and forgotten, with Cognito's pages in between."""
+
+    async def run() -> None:
+        async with browser.opened(deployed) as page:
+            assert await browser.whoami(page) == ""
+            await page.goto("/auth/login?back=/api/owner")
+            await browser.logs_in(page, ADDRESS, FIRST_PASSWORD)
+            await browser.chooses(page, PASSWORD)
+            await page.wait_for_url("**/api/owner")
+            assert await browser.whoami(page) == ADDRESS
+
+            async with connected(deployed, partial(browser.approves, page)) as client:
+                kept = await call(client, "remember", content="Ana sails at dawn")
+                told = await call(client, "recall", query="sails")
+                assert [found["id"] for found in told["hits"]] == [kept["id"]]
+                await call(client, "forget", id=kept["id"])
+                assert (await call(client, "recall", query="sails"))["hits"] == []
+
+            await browser.signs_out(page)
+            assert await browser.whoami(page) == ""
+
+    asyncio.run(run())
+
+
+@pytest.mark.usefixtures("chromium")
+def test_anybody_else_of_the_pool_is_shown_the_door(deployed: Cloud) -> None:
+    stranger = "eve@example.com"
+    (pool,) = deployed.names("AWS::Cognito::UserPool")
+    with closing(deployed.client("cognito-idp")) as cognito:
+        person(cognito, pool, stranger)
+
+    async def run() -> None:
+        async with browser.opened(deployed) as page:
+            await page.goto("/auth/login")
+            await browser.logs_in(page, stranger, PASSWORD)
+            await page.get_by_role("heading", name="This vault is not yours").wait_for()
+            assert await page.context.cookies(deployed.address()) == []
+            assert await browser.whoami(page) == ""
+
+    asyncio.run(run())
+    assert stranger not in log_of(deployed, "Api")
 
 
 def test_a_message_has_the_worker_go_on(deployed: Cloud, vault: Vault) -> None:
