@@ -1,7 +1,7 @@
 """What the index jobs do to an index that all processes share, on every store."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
@@ -95,6 +95,23 @@ def test_what_is_remembered_is_published_at_once_and_off_the_queue(
     say(hand, "Anna plays the violin")
     assert place.texts(hand) == ["Anna plays the violin"]
     assert jobs.lag(hand.vault) == 0
+
+
+def test_where_a_worker_is_told_it_publishes_and_nobody_waits_for_the_index(
+    place: Place, hand: Hand
+) -> None:
+    told: list[str] = []
+    waiting = replace(hand.vault, publish_later=lambda: told.append("index"))
+    remember(waiting, ImportItem(content="Anna plays the violin"), by=AGENT)
+    assert (told, place.texts(hand)) == (["index"], [])
+    assert [one.memory.content for one in recall(waiting, Query(text="violin")).hits] == [
+        "Anna plays the violin"
+    ]
+    worker = place.hand()
+    assert jobs.lag(worker.vault) == 1
+    assert work_off(place, worker) == 1
+    assert place.texts(worker) == ["Anna plays the violin"]
+    assert jobs.lag(worker.vault) == 0
 
 
 def test_an_edit_leaves_one_document_and_it_is_the_new_one(place: Place, hand: Hand) -> None:

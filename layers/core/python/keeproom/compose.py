@@ -1,6 +1,6 @@
 """The one place where adapters meet the product. Each place is imported only where it is used."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
 from keeproom.vault.profiles import Profiles
 from keeproom.vault.rebuild import backlog
 from keeproom.vault.vault import Vault
-from keeproom.vault.work import Wake
+from keeproom.vault.work import INDEX, Wake
 
 PERSONAL = "personal"  # the one vault so far
 SNAPSHOT = "index.snapshot"
@@ -65,16 +65,17 @@ def local(settings: Settings) -> Generator[Composed]:
 
 def cloud(settings: Settings, *, patient: bool = False) -> Composed:
     """The vault in the settings' table, bucket and model. `patient`: nobody waits for an answer, so
-    a collection that sleeps may take its time. It is not closed: a container does not
-    end, it is gone. Raises `Invalid` when the settings name no table or bucket, or a model that is
-    not known, and `Unavailable`."""
+    a collection that sleeps may take its time; else a worker is told to bring it up to date. It is
+    not closed: a container does not end, it is gone. Raises `Invalid` when the settings name no
+    table or bucket, or a model that is not known, and `Unavailable`."""
     from keeproom.aws import blobs, memory_store
 
     table = _needed(settings.vault_table, "VAULT_TABLE")
     store, embedder = memory_store.open(table, clock=utc_now), cloud_embedder_of(settings)
     kept = blobs.open(_needed(settings.blobs_bucket, "BLOBS_BUCKET"))
     index = cloud_index_of(settings, store, kept, embedder, read=20.0 if patient else 1.5)
-    return _composed(store, index, embedder, place=table)
+    later = None if patient or index.shared is None else partial(waker(settings), INDEX)
+    return _composed(store, index, embedder, place=table, publish_later=later)
 
 
 def cloud_index_of(
@@ -111,14 +112,24 @@ def cloud_embedder_of(settings: Settings) -> Embedder:
 
 
 def _composed(
-    store: MemoryStore, index: SearchIndex, embedder: Embedder, *, place: str
+    store: MemoryStore,
+    index: SearchIndex,
+    embedder: Embedder,
+    *,
+    place: str,
+    publish_later: Callable[[], None] | None = None,
 ) -> Composed:
     scorer = NumpyScorer()
     profiles = Profiles(
         memories=store, embedder=embedder, scorer=scorer, pairs=calibration_pairs, clock=utc_now
     )
     vault = Vault(
-        memories=store, index=index, embedder=embedder, scorer=scorer, profile=profiles.current
+        memories=store,
+        index=index,
+        embedder=embedder,
+        scorer=scorer,
+        profile=profiles.current,
+        publish_later=publish_later,
     )
     return Composed(vault=vault, profiles=profiles, place=place)
 

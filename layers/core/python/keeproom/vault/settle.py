@@ -31,6 +31,10 @@ def commit(vault: Vault, change: Change, *, seen: Look) -> None:
                 whole = _with_embedding(vault, written)
         except Unavailable:
             return
+    if vault.index.shared and vault.publish_later:
+        if touched:
+            vault.publish_later()
+        return
     reached = {one.id: one.revision for one in whole}
     reached |= {one.id: one.revision + 1 for one in change.removed}
     done = publish(vault, reached)

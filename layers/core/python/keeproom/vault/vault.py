@@ -15,7 +15,8 @@ from keeproom.vault.underway import Underway
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vault:
     """`profile` answers the thresholds of the embedder's model. `tries` counts the attempts at a
-    contended decision and ends when patience does."""
+    contended decision and ends when patience does. `publish_later` tells a worker that a shared
+    index is behind; without one, writes bring it up to date themselves."""
 
     memories: MemoryStore
     index: SearchIndex
@@ -24,6 +25,7 @@ class Vault:
     profile: Callable[[], Profile]
     clock: Clock = utc_now
     tries: Callable[[], Iterator[int]] = tries
+    publish_later: Callable[[], None] | None = None
     underway: Underway = field(default_factory=Underway)
 
     def new_id(self, prefix: str) -> str:
