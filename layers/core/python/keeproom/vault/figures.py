@@ -4,11 +4,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from keeproom.vault.pattern import Pattern
 from keeproom.vault.words import stem
 
-_NUMBER = re.compile(r"(?:(?<![\w-])[-\u2212])?\d+(?:[.:,/-]\d+)*(?:\s?[ap]m\b)?", re.IGNORECASE)
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
-_WORD = re.compile(r"[^\W\d_]+")
+_NUMBER = Pattern(r"(?:(?<![\w-])[-\u2212])?\d+(?:[.:,/-]\d+)*(?:\s?[ap]m\b)?", re.IGNORECASE)
+_THOUSANDS = Pattern(r"\d{1,3}(?:,\d{3})+")
+_WORD = Pattern(r"[^\W\d_]+")
 
 _COUNTED = (
     "zero null cero ноль",
@@ -58,10 +59,10 @@ _CALENDAR = {
 }
 _ALSO_A_VERB = frozenset({"may", "march"})
 
-_CHINESE_WEEKDAY = re.compile("(?:周|週|星期|礼拜)([一二三四五六日天])")
-_JAPANESE_WEEKDAY = re.compile("([月火水木金土日])曜")
+_CHINESE_WEEKDAY = Pattern("(?:周|週|星期|礼拜)([一二三四五六日天])")
+_JAPANESE_WEEKDAY = Pattern("([月火水木金土日])曜")
 # One is left out: before a counter it is Chinese for "a".
-_COUNTER = re.compile(
+_COUNTER = Pattern(
     "([二两三四五六七八九十])(?=[个個只人名位次回天年月日号岁歳点時时分台本枚匹件条张つ])"
 )
 _NUMERALS = {"两": "2"} | {numeral: str(n) for n, numeral in enumerate("二三四五六七八九十", 2)}

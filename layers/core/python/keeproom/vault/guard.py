@@ -4,7 +4,7 @@ another number, name or negation in it stays as near as a rewording."""
 import re
 from collections.abc import Callable
 
-from keeproom.vault.rivals import IDEOGRAPHIC_RIVALS, ORDERS, RIVALS
+from keeproom.vault.rivals import IDEOGRAPHIC_RIVALS, ORDERS, rivals
 from keeproom.vault.wording import Wording, has_content
 
 type Check = Callable[[Wording, Wording], bool]
@@ -73,7 +73,7 @@ def _opens_with_unknown(side: Wording, other: Wording) -> bool:
 
 def _rivals(left: Wording, right: Wording) -> bool:
     """Each side has a word of a group whose members exclude each other, and not the same one."""
-    if any(_exchanged(group & left.stems, group & right.stems) for group in RIVALS):
+    if any(_exchanged(group & left.stems, group & right.stems) for group in rivals()):
         return True
     return left.by_character and any(
         _exchanged(

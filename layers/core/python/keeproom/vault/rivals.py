@@ -1,6 +1,8 @@
 """Words that take each other's place: of two texts alike that name different ones, one is out of
 date. Ordinary words only; names and numbers are compared as such."""
 
+from functools import cache
+
 from keeproom.vault.words import stem
 
 # "The A before the B" is "the B after the A": these depend on what follows them.
@@ -119,9 +121,6 @@ hijo hija
 мать отец
 сын дочь
 """
-RIVALS: tuple[frozenset[str], ...] = tuple(
-    frozenset(stem(word) for word in line.split()) for line in _GROUPS.split("\n") if line
-)
 IDEOGRAPHIC_RIVALS: tuple[tuple[str, ...], ...] = (
     ("早上", "上午", "中午", "下午", "晚上"),
     ("朝", "昼", "夕方", "夜"),
@@ -140,3 +139,11 @@ IDEOGRAPHIC_RIVALS: tuple[tuple[str, ...], ...] = (
     ("毎日", "毎週", "毎月", "毎年"),
     ("左", "右"),
 )
+
+
+@cache
+def rivals() -> tuple[frozenset[str], ...]:
+    """Stems of the words of each group."""
+    return tuple(
+        frozenset(stem(word) for word in line.split()) for line in _GROUPS.split("\n") if line
+    )

@@ -8,11 +8,12 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
+from keeproom.vault.pattern import Pattern
 from keeproom.vault.text import visible
 
 # Tokens that say what they are: something every one contains, its kind, its shape.
 _MARKED = tuple(
-    (needle, kind, re.compile(shape))
+    (needle, kind, Pattern(shape))
     for needle, kind, shape in (
         ("AKIA", "AWS access key", r"AKIA[A-Z0-9]{16}(?![A-Za-z0-9])"),
         ("ASIA", "AWS access key", r"ASIA[A-Z0-9]{16}(?![A-Za-z0-9])"),
@@ -74,9 +75,9 @@ _MARKED = tuple(
         ("PuTTY-User", "private key", r"PuTTY-User-Key-File-\d"),
     )
 )
-_CONNECTION = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s:/@?#]{0,64}:([^\s/@]{3,128})@[\w\[]", re.I)
-_BEARS = re.compile("authorization|bearer", re.I)
-_BEARER = re.compile(
+_CONNECTION = Pattern(r"[a-z][a-z0-9+.-]{1,20}://[^\s:/@?#]{0,64}:([^\s/@]{3,128})@[\w\[]", re.I)
+_BEARS = Pattern("authorization|bearer", re.I)
+_BEARER = Pattern(
     r"(?<![A-Za-z0-9])authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:bearer|basic|token)\s{1,3}[\w.~+/=-]{8}"
     r"|(?<![A-Za-z0-9])bearer\s{1,3}(?=[\w.~+/=-]{0,60}\d)[\w.~+/=-]{20}",
     re.I,
@@ -115,37 +116,37 @@ _IS = (
 )
 _VALUE = r"\s{0,3}([\"'`“”«»‘’「『]?)([!-~À-ÿа-яёА-ЯЁ]{4,200})"
 _PASSWORD_TOLD = (
-    (True, re.compile(_PASSWORD + _FOR + _SET + _VALUE, re.I)),
-    (False, re.compile(_PASSWORD + _FOR + _IS + _VALUE, re.I)),
+    (True, Pattern(_PASSWORD + _FOR + _SET + _VALUE, re.I)),
+    (False, Pattern(_PASSWORD + _FOR + _IS + _VALUE, re.I)),
 )
-_KEY_TOLD = re.compile(f"{_KEY}{_FOR}(?:{_SET}|{_IS}){_VALUE}", re.I)
-_TOLD_AFTER = re.compile(
+_KEY_TOLD = Pattern(f"{_KEY}{_FOR}(?:{_SET}|{_IS}){_VALUE}", re.I)
+_TOLD_AFTER = Pattern(
     r"(?<!\S)[\"'`]?([!-~]{6,100}?)[\"'`]? (?:is|as|ist) (?:my|our|the|his|her|their|mein|das) "
     r"(?:[\w-]{1,20} ){0,2}(?:password|passphrase|passwort|kennwort)(?=[.,;!)]|\s*$)",
     re.I | re.M,
 )
-_BLOB_AFTER = re.compile(
+_BLOB_AFTER = Pattern(
     _KEY + r"\W{1,4}(?:[a-z]{1,12}\W{1,3}){0,3}([A-Za-z0-9+/_]{32,200}={0,2})(?![\w-])", re.I
 )
-_PIN = re.compile(
+_PIN = Pattern(
     r"\bPIN(?: code| number)?(?: is|:| =)? ?:? ?(\d{4})(?![\d.,:/-]?\d)(?= ?[.,;!)]| ?$)", re.M
 )
 
-_CARD = re.compile(
+_CARD = Pattern(
     r"(?<![A-Za-z0-9_.+])(?<!\d{4}[ -])"
     r"(\d{4}(?:[ .\n-]\d{4}){3}(?:[ .\n-]\d{3})?|\d{4}[ .\n-]\d{6}[ .\n-]\d{4,5}|\d{13,19})"
     r"(?![A-Za-z0-9_]|[.-]\d)"
 )
-_DIGITS = re.compile(r"\d{4}")
-_ISSUER = re.compile(  # Visa, Mastercard, Amex, Diners, Discover, JCB, UnionPay, Mir
+_DIGITS = Pattern(r"\d{4}")
+_ISSUER = Pattern(  # Visa, Mastercard, Amex, Diners, Discover, JCB, UnionPay, Mir
     r"4(?:\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}"
     r"|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}"
     r"|62\d{14,17}|220[0-4]\d{12}"
 )
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)")
-_LINE_BREAK = re.compile(r"[ \t]{0,20}\\?\r?\n[ \t]{0,20}")
+_IBAN = Pattern(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?!\w)")
+_LINE_BREAK = Pattern(r"[ \t]{0,20}\\?\r?\n[ \t]{0,20}")
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = Pattern(
     r"[<{\[%*•x.#_-]|\$[A-Z_({]|(?:os\.|process\.env|env[.:(]|your[-_]|my[-_]|some[-_])", re.I
 )
 _EXPLANATIONS = """
@@ -158,15 +159,15 @@ _EXPLANATIONS = """
 """
 _EXPLAINED = frozenset(_EXPLANATIONS.split())
 # Algorithms, programs, lengths, dates, versions and places are not passwords.
-_THING = re.compile(
+_THING = Pattern(
     r"(?:hmac|sha|md|aes|rsa|bcrypt|scrypt|argon|pbkdf|base|utf|oauth|ed|ecdsa|x|tls|ssl|ascii)"
     r"[-_]?\d{1,5}[\w-]{0,12}|1password\S*|keepass\S*|bitwarden\S*|lastpass\S*|[234]fa|mfa|"
     r"\d{1,5}[-+]?(?:[a-z]{1,4}[-.])?(?:char|digit|bit|byte|letter|word|day|week|month|hour|min)\S*|"
     r"\d{4}-\d\d-\d\d\S*|v?\d+(?:\.\d+)+|(?:https?://|[/~.])\S*|pass(?:word|wort|phrase)s?\d?",
     re.I,
 )
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
-_NOT_SECRET = re.compile(r"commit|revision|\bsha|hash|checksum|digest|fingerprint|\bid\b", re.I)
+_ID = Pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
+_NOT_SECRET = Pattern(r"commit|revision|\bsha|hash|checksum|digest|fingerprint|\bid\b", re.I)
 _EDGES = "\"'`“”«»‘’「」『』.,;:!?()<>]}"
 
 

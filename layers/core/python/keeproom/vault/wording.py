@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from keeproom.vault.figures import figures
+from keeproom.vault.pattern import Pattern
 from keeproom.vault.words import STOP_WORDS, folded, stem
 
 # Scripts that run words together, or glue particles to them: compared by character.
 _BY_CHARACTER = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_UNIT = re.compile(rf"[{_BY_CHARACTER}]|[^\W{_BY_CHARACTER}]+")
-_CONTRACTED_NOT = re.compile(r"(?:\b(?:ca|wo|sha)|(?<=\w))n['’]t\b", re.IGNORECASE)
-_CLITIC = re.compile(r"(?<=\w)['’](?:s|d|ll|m|re|ve)\b", re.IGNORECASE)
-_TOKEN = re.compile(r"[\w#@][\w.#@+/-]*")
-_CODE = re.compile(r"[#@_]|\w[./]\w")
-_NEGATION = re.compile(
+_UNIT = Pattern(rf"[{_BY_CHARACTER}]|[^\W{_BY_CHARACTER}]+")
+_CONTRACTED_NOT = Pattern(r"(?:\b(?:ca|wo|sha)|(?<=\w))n['’]t\b", re.IGNORECASE)
+_CLITIC = Pattern(r"(?<=\w)['’](?:s|d|ll|m|re|ve)\b", re.IGNORECASE)
+_TOKEN = Pattern(r"[\w#@][\w.#@+/-]*")
+_CODE = Pattern(r"[#@_]|\w[./]\w")
+_NEGATION = Pattern(
     r"\b(?:not|no|never|none|nothing|without|cannot|neither|nor|avoid(?:ed)?"
     r"|nicht|nichts|kein\w{0,2}|nie|niemals|ohne"
     r"|nunca|jamás|sin|tampoco|ning[uú]n\w?"
