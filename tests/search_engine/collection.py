@@ -13,8 +13,8 @@ import uvicorn
 
 from keeproom.aws.search_index import signed
 from keeproom.engines.opensearch.calls import Send
+from tests.dynamo.emulator import free_port
 from tests.search_engine import signature
-from tests.search_engine.node import free_port
 from tests.search_engine.serverless import application
 
 

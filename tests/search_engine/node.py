@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from keeproom.clock import tries
+from tests.dynamo.emulator import free_port
 
 HERE = Path(__file__).resolve().parent
 CACHE = HERE.parents[1] / ".search-engine"
@@ -48,11 +48,6 @@ def running(folder: Path) -> Generator[str]:
     finally:
         run.kill()
         run.communicate()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def _jars() -> Path:

@@ -73,16 +73,16 @@ def cloud(settings: Settings, *, patient: bool = False) -> Composed:
     table = _needed(settings.vault_table, "VAULT_TABLE")
     store, embedder = memory_store.open(table, clock=utc_now), cloud_embedder_of(settings)
     kept = blobs.open(_needed(settings.blobs_bucket, "BLOBS_BUCKET"))
-    index = cloud_index_of(settings, store, kept, embedder, read=20.0 if patient else 1.5)
+    index = cloud_index_of(settings, store, kept, embedder, patient=patient)
     later = None if patient or index.shared is None else partial(waker(settings), INDEX)
     return _composed(store, index, embedder, place=table, publish_later=later)
 
 
 def cloud_index_of(
-    settings: Settings, store: MemoryStore, kept: Blobs, embedder: Embedder, *, read: float
+    settings: Settings, store: MemoryStore, kept: Blobs, embedder: Embedder, *, patient: bool
 ) -> SearchIndex:
-    """In the collection, or where there is none inside the process alone. `read`: seconds the
-    collection may take. Raises `Invalid`."""
+    """In the collection, or where there is none inside the process alone. `patient`: as for
+    `cloud`. Raises `Invalid`."""
     if settings.search == "embedded" or isinstance(embedder, NoEmbedder):
         from keeproom.local import search_index as embedded
 
@@ -98,7 +98,7 @@ def cloud_index_of(
         dims=embedder.dims,
         backlog=partial(backlog, store, clock=utc_now),
         instead=settings.search_instead,
-        read=read,
+        read=search_index.PATIENT if patient else search_index.READ,
     )
 
 

@@ -24,6 +24,7 @@ from keeproom.errors import Invalid, Unavailable
 from keeproom.vault.blobs import Blobs
 
 CONNECT, READ = 1.0, 1.5  # seconds; together the deadline of a search
+PATIENT = 20.0  # seconds for an answer, where nobody waits for ours: a collection wakes in 10 to 30
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _LATE = "The search service did not answer in time."
 
