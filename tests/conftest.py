@@ -2,7 +2,9 @@
 
 import ipaddress
 import os
+import re
 import sys
+import time
 from collections.abc import Generator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -42,6 +44,20 @@ def _refuse_other_machines(event: str, args: tuple[Any, ...]) -> None:
     address: tuple[str, int] | str | bytes = args[1]  # a Unix socket's is a path
     if isinstance(address, tuple) and not is_loopback(address[0]):
         pytest.fail(f"a test reached for another machine: {address[0]}")
+
+
+def _is_of_this_process(number: str) -> bool:
+    """An object's address, or about the present time."""
+    return number.startswith("0x") or abs(int(number) - time.time()) < 7 * 86_400
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Tests run in several processes, each of which must find the same tests."""
+    numbers = re.findall(r"0x[0-9a-f]{6,}|(?<!\d)\d{10}(?!\d)", item.nodeid)
+    if any(map(_is_of_this_process, numbers)):
+        raise pytest.UsageError(
+            f"{item.nodeid} has another name in every process: give its parameter an id"
+        )
 
 
 @pytest.fixture(scope="session", autouse=True)

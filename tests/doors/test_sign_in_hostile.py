@@ -68,9 +68,6 @@ def refused(house: House) -> bool:
     return True
 
 
-NOW = int(time.time())
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -87,11 +84,8 @@ NOW = int(time.time())
         {"token_use": ""},
         {"nonce": "another sign-in's"},
         {"nonce": None},
-        {"exp": NOW - 3_600},
         {"exp": None},
-        {"iat": NOW + 3_600},
         {"iat": None},
-        {"nbf": NOW + 3_600},
         {"sub": None},
     ],
     ids=str,
@@ -100,6 +94,15 @@ def test_a_token_that_is_not_for_this_sign_in_is_refused(
     house: House, provider: Issuer, change: dict[str, Any]
 ) -> None:
     provider.change = change
+
+    assert refused(house)
+
+
+@pytest.mark.parametrize(("claim", "hours"), [("exp", -1), ("iat", 1), ("nbf", 1)])
+def test_a_token_of_another_hour_is_refused(
+    house: House, provider: Issuer, claim: str, hours: int
+) -> None:
+    provider.change = {claim: int(time.time()) + hours * 3_600}
 
     assert refused(house)
 
