@@ -173,6 +173,16 @@ def test_a_page_can_tell_whom_it_is_signed_in_as(browser: httpx.Client) -> None:
     }  # fmt: skip
 
 
+def test_the_first_page_is_the_signed_in_owners_and_leads_out(browser: httpx.Client) -> None:
+    assert browser.get("/").status_code == 401
+    signs_in(browser)
+
+    page = browser.get("/").raise_for_status()
+
+    assert f"Signed in as {ADDRESS}" in page.text
+    assert '<a href="/auth/logout">Sign out</a>' in page.text
+
+
 # ---- where one comes back to
 
 

@@ -13,6 +13,7 @@ from keeproom.api import (
     exclusions,
     grants,
     guide,
+    home,
     imports,
     memories,
     oauth,
@@ -22,6 +23,7 @@ from keeproom.api import (
     review,
     settings,
     signing_in,
+    statistics,
     tokens,
     whoami,
 )
@@ -52,8 +54,10 @@ ROUTERS = tuple(
         settings,
         exclusions,
         audit,
+        statistics,
         cleanup,
         whoami,
+        home,
         public,
         connect,
     )

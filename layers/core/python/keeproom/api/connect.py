@@ -184,11 +184,11 @@ def connecting(address: str) -> str:
 @router.get("/connect", response_class=PlainTextResponse, include_in_schema=False)
 async def connect(request: Request) -> PlainTextResponse:
     """How to add the vault to an app, in Markdown."""
-    text = connecting(_address(request))
+    text = connecting(address_of(request))
     return PlainTextResponse(text, media_type="text/markdown; charset=utf-8")
 
 
-def _address(request: Request) -> str:
+def address_of(request: Request) -> str:
     """Where the vault is reached; where nobody has said, as this request reached it."""
     authorization = getattr(request.app.state, "authorization", None)
     if authorization is not None:

@@ -1,12 +1,10 @@
 """`keeproom status`, `calibrate`, `cleanup`."""
 
-from collections import Counter
 from dataclasses import asdict
 
 from keeproom.cli.terminal import OWNER, Json, app, opened, progress, say, say_json
-from keeproom.errors import Unavailable
-from keeproom.vault import jobs, listing, retention
-from keeproom.vault.vault import Vault
+from keeproom.vault import retention
+from keeproom.vault.statistics import statistics
 
 
 @app.command()
@@ -14,13 +12,15 @@ def status(as_json: Json = False) -> None:
     """Say what the vault holds and how it is."""
     with opened() as here:
         faults = here.vault.memories.audit_faults()
+        found = statistics(here.vault)
+        held = {**found.by_status, "withdrawn": found.withdrawn}
         told = {
             "home": here.place,
-            "memories": _by_status(here.vault),
-            "embedding_model": here.vault.embedder.model,
-            "embedding_problem": _problem(here.vault),
-            "calibrated": here.profiles.is_measured(),
-            "waiting_for_index": jobs.lag(here.vault),
+            "memories": {str(name): n for name, n in sorted(held.items()) if n},
+            "embedding_model": found.embedding_model,
+            "embedding_problem": found.embedding_problem or "none",
+            "calibrated": found.calibrated,
+            "waiting_for_index": found.waiting,
             "approval_mode": here.vault.memories.settings().approval_mode.value,
             "audit": "whole" if not faults else "broken",
         }
@@ -30,32 +30,6 @@ def status(as_json: Json = False) -> None:
     for name, value in told.items():
         text = ", ".join(f"{n} {k}" for k, n in value.items()) if isinstance(value, dict) else value
         say(f"{name.replace('_', ' '):<18} {text}")
-
-
-def _by_status(vault: Vault) -> dict[str, int]:
-    told: Counter[str] = Counter()
-    cursor = ""
-    while True:
-        page = listing.memories(vault, listing.Listed(), cursor=cursor, limit=200)
-        told.update(memory.status.value for memory in page.items)
-        cursor = page.next
-        if not cursor:
-            break
-    while True:
-        page = listing.memories(vault, listing.Listed(withdrawn=True), cursor=cursor, limit=200)
-        told["withdrawn"] += len(page.items)
-        cursor = page.next
-        if not cursor:
-            return {name: n for name, n in sorted(told.items()) if n}
-
-
-def _problem(vault: Vault) -> str:
-    """Why the model does not answer."""
-    try:
-        vault.embedder.query("Is anybody there?")
-    except Unavailable as error:
-        return str(error)
-    return "none"
 
 
 @app.command()
