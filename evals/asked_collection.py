@@ -34,14 +34,14 @@ def _asking(vault: Vault, steered: Steered) -> Generator[Vault]:
     watch, embedder = Watch(), vault.embedder
     send = steered.send(read=60)
     shared = Collection(send, vault="measured", model=embedder.model, dims=embedder.dims)
-    index = asking(shared, vault.memories, embedder, watch)
+    index = asking(shared, embedder, watch)
     asked = replace(vault, index=index, clock=watch)
     catch_up(asked)
     while rebuild.progress(asked).finished_at is None:
         index_step(asked)
         watch.wait(LATER)
         steered.show()
-    asked = replace(asked, index=asking(shared, vault.memories, embedder, watch))
+    asked = replace(asked, index=asking(shared, embedder, watch))
     for _ in range(3):  # until nothing counts as fresh
         recall(asked, Query(text="What is there?"))
         watch.wait(LATER)

@@ -70,6 +70,8 @@ class Standing:
 
 HABITS, STANDING = Habits(), Standing()
 SLEEPS_AFTER = 10.0  # minutes without a request, until the collection costs nothing
+WRITES = ("remember, with receipt", "forget, by an app in review mode")
+REQUESTS_A_MESSAGE = 2  # the queue is asked to take it and to drop it; polls come by themselves
 OCUS = 1.5  # two workers for search and one for indexing, half a unit each
 
 GROUPS: Mapping[str, Sequence[str]] = {
@@ -88,10 +90,12 @@ SEARCH: Mapping[str, Sequence[str]] = {
     "OpenSearch: compute": ("ocu_hour",),
     "OpenSearch: storage": ("search_storage",),
 }
+WORKER = "OpenSearch: the worker"
 
 
 def used(calls: int, spent: Mapping[str, Spent]) -> dict[str, float]:
-    """How much of each thing in `PRICES` a month takes, at so many calls a day."""
+    """How much of each thing in `PRICES` a month takes, at so many calls a day, and a collection
+    beside it that is kept in step by nobody."""
     month, runs = calls * DAYS, STANDING.runs * 24 * DAYS
     sessions = month / HABITS.calls
     requests = month + sessions * HABITS.before
@@ -127,6 +131,21 @@ def used(calls: int, spent: Mapping[str, Spent]) -> dict[str, float]:
     }
 
 
+def used_in_step(calls: int, spent: Mapping[str, Spent]) -> dict[str, float]:
+    """The same, and the worker puts into the collection what was written, each by itself."""
+    amounts, shares = used(calls, spent), dict(HABITS.shares)
+    writes = calls * DAYS * sum(shares[one] for one in WRITES)
+    put = spent["put one memory into the collection"]
+    more = {
+        "request_lambda": writes,
+        "gb_second": writes * HABITS.seconds,
+        "table_read": writes * put.read,
+        "table_write": writes * put.written,
+        "queue_request": writes * REQUESTS_A_MESSAGE,
+    }
+    return {name: amount + more.get(name, 0.0) for name, amount in amounts.items()}
+
+
 def _units(
     month: float, requests: float, runs: float, spent: Mapping[str, Spent]
 ) -> tuple[float, float]:
@@ -156,11 +175,13 @@ def totals(spent: Mapping[str, Spent]) -> dict[str, dict[str, float]]:
     for calls in LOADS:
         amounts = used(calls, spent)
         dollars, full = bill(amounts), bill(amounts, allowances=False)
+        in_step = bill(used_in_step(calls, spent))
         told[str(calls)] = {
             **{group: sum(dollars[one] for one in parts) for group, parts in GROUPS.items()},
             "embedded": _sum(dollars, GROUPS),
             **{group: sum(dollars[one] for one in parts) for group, parts in SEARCH.items()},
-            "opensearch": _sum(dollars, GROUPS) + _sum(dollars, SEARCH),
+            WORKER: _sum(in_step, GROUPS) - _sum(dollars, GROUPS),
+            "opensearch": _sum(in_step, GROUPS) + _sum(in_step, SEARCH),
             "embedded, without allowances": _sum(full, GROUPS),
         }
     return told

@@ -11,10 +11,9 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +30,7 @@ from keeproom.engines.item_store.table import Item
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.scorer import NumpyScorer
 from keeproom.oauth import model as oauth
-from keeproom.vault import imports, jobs, listing, review
+from keeproom.vault import imports, jobs, listing, rebuild, review
 from keeproom.vault.batch import ImportItem
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
@@ -50,11 +49,15 @@ from keeproom.vault.model import (
     Status,
 )
 from keeproom.vault.ports import Encoded, EncodedQuery
+from keeproom.vault.publish import SHOWN
 from keeproom.vault.recall import Query, recall
 from keeproom.vault.remember import remember
 from keeproom.vault.settings import Wanted, change_settings
+from keeproom.vault.underway import Underway
 from keeproom.vault.vault import Vault
 from tests.dynamo.paper import PaperClient
+from tests.search_engine.paper import PaperIndex
+from tests.search_engine.places import Watch, asking
 
 PAGE = Path(__file__).parents[1] / "docs" / "storage.md"
 SIZES = (1_000, 10_000)
@@ -84,6 +87,7 @@ class Bench:
     """A vault on a metered table, and a second process at it."""
 
     spent: Spent
+    watch: Watch
     vault: Vault
     other: Vault
     grants: ItemGrantStore
@@ -101,13 +105,9 @@ class Bench:
 def bench(size: int) -> Bench:
     client = MeteredClient(PaperClient())
     table = Metered(DynamoTable(client, "vault"), client.spent)
-    ticks = count()
-
-    def clock() -> datetime:
-        return START + timedelta(milliseconds=next(ticks))
-
-    store = ItemMemoryStore(table, "personal", clock=clock, settling=0.0)
-    vault, other = (_vault(store, clock) for _ in range(2))
+    watch = Watch(START)
+    store = ItemMemoryStore(table, "personal", clock=watch, settling=0.0)
+    vault, other = (_vault(store, watch) for _ in range(2))
     texts = iter(memories(size + 200, seed=1))
     pk = layout.partition("personal", store.head().generation)
     made = [_memory(vault, next(texts)) for _ in range(size)]
@@ -116,7 +116,7 @@ def bench(size: int) -> Bench:
     for one in (vault, other):
         catch_up(one)
     ids = [memory.id for memory in made]
-    return Bench(client.spent, vault, other, ItemGrantStore(table), texts, ids)
+    return Bench(client.spent, watch, vault, other, ItemGrantStore(table), texts, ids)
 
 
 def _vault(store: ItemMemoryStore, clock: Clock) -> Vault:
@@ -159,6 +159,7 @@ def measured(size: int) -> Mapping[str, Spent]:
     _tokens(here)
     _scheduled(here.vault)
     here.count("a scheduled run, idle", lambda: _scheduled(here.vault))
+    _collection(here)
     return here.told
 
 
@@ -234,6 +235,32 @@ def _scheduled(vault: Vault) -> None:
     while imports.resume(vault, seconds=1.0) or jobs.work_off(vault) or jobs.embed_lacking(vault):
         pass
     jobs.lag(vault)
+
+
+def _collection(here: Bench) -> None:
+    """Two processes at a collection that is complete: one that answers, and the worker."""
+    shared = PaperIndex(here.vault.embedder.model, DIMS)
+    shared.late = True
+    answering, worker = (_asking(here, shared, later) for later in (lambda: None, None))
+    catch_up(worker)
+    while rebuild.carry_on(worker) or rebuild.progress(worker).running:
+        shared.show()
+        here.watch.wait(SHOWN)
+    recall(answering, Query(text="warm"))
+    here.watch.wait(2 * SHOWN)
+    asked = iter(questions(9, seed=3))
+    ask = lambda: recall(answering, Query(text=next(asked)))  # noqa: E731
+    ask()
+    here.count("recall, with a collection", ask)
+    here.count("remember, with a collection", lambda: _say(answering, next(here.texts)))
+    here.count("put one memory into the collection", lambda: jobs.work_off(worker))
+    here.watch.wait(SHOWN)
+    here.count("recall, with a collection that may not show all yet", ask)
+
+
+def _asking(here: Bench, shared: PaperIndex, later: Callable[[], None] | None) -> Vault:
+    index = asking(shared, here.vault.embedder, here.watch)
+    return replace(here.vault, index=index, underway=Underway(), publish_later=later)
 
 
 def _tokens(here: Bench) -> None:

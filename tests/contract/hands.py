@@ -17,7 +17,7 @@ from keeproom.vault.batch import Batch, ImportItem
 from keeproom.vault.change import Change
 from keeproom.vault.kin import embedding, encoded
 from keeproom.vault.model import OWNER, Actor, ApprovalMode, AuditEntry, Embedding, Memory, Settings
-from keeproom.vault.ports import MemoryStore, SearchIndex
+from keeproom.vault.ports import SearchIndex
 from keeproom.vault.remember import remember
 from keeproom.vault.vault import Vault
 from tests.embedders import WordEmbedder
@@ -54,7 +54,7 @@ def hand_on(
     clock: Clock | None = None,
     embedder: WordEmbedder | None = None,
     settling: float = 0.0,
-    index: Callable[[MemoryStore], SearchIndex] | None = None,
+    index: Callable[[], SearchIndex] | None = None,
 ) -> Hand:
     """At a new vault, or at the one that is named. `auto`: what is remembered needs no approval;
     None leaves it as it is, and is True for a new vault."""
@@ -62,7 +62,7 @@ def hand_on(
     name, clock = name or uuid.uuid4().hex, clock or ticking()
     embedder = embedder or WordEmbedder()
     store = ItemMemoryStore(table, name, clock=clock, settling=settling)
-    vault = vault_on(store, embedder, clock=clock, index=index(store) if index else None)
+    vault = vault_on(store, embedder, clock=clock, index=index() if index else None)
     hand = Hand(table=table, name=name, store=store, vault=vault, embedder=embedder, clock=clock)
     if auto:  # with no trace in the audit, so that tests can count what they do
         mode = Settings(approval_mode=ApprovalMode.AUTO, revision=1)

@@ -66,7 +66,7 @@ def cloud_on(
     )  # fmt: skip
     hand = hand_on(
         shelf, name, clock=watch, embedder=embedder,
-        index=lambda store: asking(shared, store, embedder, watch),
+        index=lambda: asking(shared, embedder, watch),
     )  # fmt: skip
     while rebuild.progress(hand.vault).finished_at is None:
         index_step(hand.vault)
@@ -219,7 +219,7 @@ def another(cloud: Cloud, shelf: Table, shared: Collection) -> Hand:
     embedder, watch = cloud.hand.embedder, cloud.watch
     return hand_on(
         shelf, cloud.hand.name, clock=watch, embedder=embedder,
-        index=lambda store: asking(shared, store, embedder, watch),
+        index=lambda: asking(shared, embedder, watch),
     )  # fmt: skip
 
 
@@ -484,7 +484,7 @@ def test_each_vault_and_model_has_an_index_of_its_own() -> None:
 def open_at(address: str, tmp_path: Path, *, instead: str = "") -> object:
     return aws_search_index.open(
         address, FileBlobs(tmp_path), "index.snapshot", vault="personal", model="m", dims=2,
-        backlog=lambda _: None, instead=instead,
+        instead=instead,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from keeproom.vault import imports, jobs, rebuild, review
 from keeproom.vault.batch import ImportItem
 from keeproom.vault.model import OWNER, Status
 from keeproom.vault.publish import SHOWN
+from keeproom.vault.published import Backlog
 from keeproom.vault.recall import Query, Recalled, recall
 from keeproom.vault.remember import remember
 from keeproom.vault.work import index_step
@@ -46,7 +47,7 @@ class Place:
             auto=auto and not self.name,
             clock=self.watch,
             embedder=self.embedder,
-            index=lambda store: asking(self.shared, store, self.embedder, self.watch),
+            index=lambda: asking(self.shared, self.embedder, self.watch),
         )
         self.name = hand.name
         return hand
@@ -336,7 +337,7 @@ def all_steps(place: Place, hand: Hand) -> int:
 def test_an_empty_vault_is_complete_without_a_call(place: Place) -> None:
     hand = place.hand()
     assert not index_step(hand.vault)
-    assert rebuild.backlog(hand.store, place.shared.name, clock=place.watch) == frozenset()
+    assert hand.store.backlog(place.shared.name) == Backlog(ready=True, waiting=frozenset())
     assert place.shared.touched == 0
 
 

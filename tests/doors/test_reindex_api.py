@@ -82,7 +82,7 @@ def shared(
 ) -> Iterator[httpx.Client]:
     """A vault whose index asks a collection that is complete."""
     watch = Watch()
-    index = asking(paper, store, embedder, watch)
+    index = asking(paper, embedder, watch)
     vault = vault_on(store, embedder, clock=watch, index=index)
     index_step(vault)
     watch.wait(timedelta(minutes=10))

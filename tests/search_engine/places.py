@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.opensearch.collection import Collection
 from keeproom.engines.opensearch.index import CollectionIndex, Searchable
-from keeproom.vault import rebuild
-from keeproom.vault.ports import Embedder, MemoryStore
+from keeproom.vault.ports import Embedder
 
 
 @dataclass
@@ -27,13 +26,10 @@ class Watch:
         self.now += time
 
 
-def asking(
-    shared: Searchable | Collection, store: MemoryStore, embedder: Embedder, watch: Watch
-) -> CollectionIndex:
+def asking(shared: Searchable | Collection, embedder: Embedder, watch: Watch) -> CollectionIndex:
     """The index of a process that has just started, without a snapshot."""
     return CollectionIndex(
         InProcessIndex(embedder.model, embedder.dims),
         shared,
-        backlog=lambda: rebuild.backlog(store, shared.name, clock=watch),
         seconds=watch.seconds,
     )

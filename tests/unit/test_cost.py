@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.cost import GROUPS, IDLE_AT_MOST, LOADS, PRICES, SEARCH, table, totals, used
+from evals.cost import GROUPS, IDLE_AT_MOST, LOADS, PRICES, SEARCH, WORKER, table, totals, used
 from evals.units import SIZES, measured
 
 DOCUMENT = Path(__file__).parents[2] / "docs/aws.md"
@@ -31,6 +31,16 @@ def test_more_calls_never_cost_less(told: Mapping[str, Mapping[str, float]]) -> 
     for few, many in pairwise(LOADS):
         less = {name for name, paid in told[str(many)].items() if paid < told[str(few)][name]}
         assert less == set()
+
+
+def test_the_worker_that_fills_the_collection_is_paid_by_the_write(
+    told: Mapping[str, Mapping[str, float]],
+) -> None:
+    few, many = told["200"], told["2000"]
+
+    assert many[WORKER] == pytest.approx(10 * few[WORKER]) != 0
+    paid = sum(many[name] for name in ("embedded", *SEARCH, WORKER))
+    assert many["opensearch"] == pytest.approx(paid)
 
 
 def test_everything_used_has_a_price_a_day_and_a_source() -> None:

@@ -19,7 +19,6 @@ from keeproom.vault.blobs import Blobs
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.ports import Embedder, MemoryStore, SearchIndex
 from keeproom.vault.profiles import Profiles
-from keeproom.vault.rebuild import backlog
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import INDEX, Wake
 
@@ -96,7 +95,6 @@ def cloud_index_of(
         vault=PERSONAL,
         model=embedder.model,
         dims=embedder.dims,
-        backlog=partial(backlog, store, clock=utc_now),
         instead=settings.search_instead,
         read=search_index.PATIENT if patient else search_index.READ,
     )

@@ -1,7 +1,6 @@
 """The search index in an OpenSearch Serverless collection."""
 
 import hashlib
-from collections.abc import Callable
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -37,21 +36,19 @@ def open(
     vault: str,
     model: str,
     dims: int,
-    backlog: Callable[[str], frozenset[str] | None],
     instead: str = "",
     read: float = READ,
 ) -> CollectionIndex:
     """The index of that vault and model in the collection at `endpoint`, and what was last saved
-    under that name as the copy in the process. Nothing is sent yet. `backlog` is asked by the
-    index's name, see `CollectionIndex`. `instead`: an address of this machine that stands in for
-    the collection. `read`: seconds to wait for an answer, more where nobody waits for ours. Raises
-    `Invalid` for a plain or a foreign address."""
+    under that name as the copy in the process. Nothing is sent yet. `instead`: an address of this
+    machine that stands in for the collection. `read`: seconds to wait for an answer, more where
+    nobody waits for ours. Raises `Invalid` for a plain or a foreign address."""
     if instead and not is_loopback(instead):
         raise Invalid("Only this machine may stand in for the collection.", param="instead")
     send = signed(instead or endpoint, region=region_of(endpoint), read=read)
     shared = Collection(send, vault=vault, model=model, dims=dims)
     here = InProcessIndex.open(model, dims, snapshots=BlobSnapshots(blobs, name))
-    return CollectionIndex(here, shared, backlog=lambda: backlog(shared.name))
+    return CollectionIndex(here, shared)
 
 
 def is_loopback(url: str) -> bool:

@@ -15,6 +15,7 @@ from keeproom.engines.slots import Places, Slots
 from keeproom.engines.snapshot import Packed, Snapshots, decode, encode
 from keeproom.vault.model import Embedding, Position
 from keeproom.vault.ports import Bm25, Candidates, Indexed, Sought, Where
+from keeproom.vault.published import Backlog
 
 _DEAD_SHARE = 0.2  # of all slots: packing them away then costs each about 30 µs at 100,000
 _DEAD_FEW = 256
@@ -51,6 +52,13 @@ class InProcessIndex:
     def shared(self) -> None:
         """There is none: this copy is all there is."""
         return
+
+    @property
+    def wants_backlog(self) -> bool:
+        """Never: nothing is shared."""
+        return False
+
+    def tell_backlog(self, backlog: Backlog) -> None: ...
 
     @property
     def size(self) -> int:

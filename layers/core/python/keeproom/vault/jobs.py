@@ -7,6 +7,7 @@ from keeproom.errors import Unavailable
 from keeproom.vault.kin import embedding, indexed, is_current
 from keeproom.vault.model import Job, Memory, Position, Settings
 from keeproom.vault.publish import publish
+from keeproom.vault.published import News
 from keeproom.vault.vault import Vault
 
 PAGE = 500  # memories read at once while everything is read again
@@ -20,24 +21,36 @@ def catch_up(vault: Vault) -> Settings:
     which lie beside it. Cheap when it is there."""
     with vault.underway.catching_up:
         since = vault.index.position
-        settings, news = _news(vault, since) if since else (vault.memories.settings(), None)
-        if news is None:
+        if since is None:
+            settings = vault.memories.settings()
             _read_everything(vault)
             return settings
-        moment, ids = news
+        news = _news(vault, since)
+        if news.changes is None:
+            _read_everything(vault)
+            return news.settings
+        if news.backlog:  # first: what is put below may have come on the queue since
+            vault.index.tell_backlog(news.backlog)
+        moment, ids = news.changes
         late = [one for one in vault.index.lacking(limit=TAKEN) if one not in ids]
         _follow(vault, [*ids, *late])
         vault.index.position = moment
-    return settings
+    return news.settings
 
 
-def _news(vault: Vault, since: Position) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
-    done = vault.underway.take()
+def _news(vault: Vault, since: Position) -> News:
+    done, index = vault.underway.take(), _behind(vault)
     try:
-        return vault.memories.news(since, finished=done)
+        return vault.memories.news(since, finished=done, index=index)
     except Unavailable:
         vault.underway.done(done)
         raise
+
+
+def _behind(vault: Vault) -> str:
+    """The shared index whose backlog should be looked at; empty when none should."""
+    shared = vault.index.shared
+    return shared.name if shared and vault.index.wants_backlog else ""
 
 
 def take_off(vault: Vault) -> None:
@@ -57,6 +70,8 @@ def _read_everything(vault: Vault) -> None:
         if not cursor:
             break
     vault.index.position = moment
+    if index := _behind(vault):
+        vault.index.tell_backlog(vault.memories.backlog(index))
 
 
 def _follow(vault: Vault, ids: Sequence[str]) -> None:

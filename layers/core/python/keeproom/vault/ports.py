@@ -22,7 +22,7 @@ from keeproom.vault.model import (
     Settings,
     Status,
 )
-from keeproom.vault.published import Published, Rebuild, ToPublish
+from keeproom.vault.published import Backlog, News, Published, Rebuild, ToPublish
 
 
 class MemoryStore(Protocol):
@@ -93,11 +93,10 @@ class MemoryStore(Protocol):
         another generation or retention has cut behind it: everything must be read again."""
         ...
 
-    def news(
-        self, since: Position, *, finished: Sequence[Job] = ()
-    ) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
-        """`settings` and `changes` in one. Meanwhile the finished jobs are taken off the queue; one
-        that cannot be stays on it, and nobody is told."""
+    def news(self, since: Position, *, finished: Sequence[Job] = (), index: str = "") -> News:
+        """`settings`, `changes` and, of the shared index of that name, `backlog` in one. Meanwhile
+        the finished jobs are taken off the queue; one that cannot be stays on it, and nobody is
+        told."""
         ...
 
     def audit(self, *, cursor: str = "", limit: int = 50) -> Page[AuditEntry]:
@@ -144,6 +143,10 @@ class MemoryStore(Protocol):
     def keep_published(self, rows: Sequence[Published]) -> frozenset[str]:
         """Write each over the one with the revision before it; one without names and not begun
         is dropped. Answers the memories of those written: others were faster with the rest."""
+        ...
+
+    def backlog(self, index: str) -> Backlog:
+        """Of the shared index of that name."""
         ...
 
     def rebuild(self, index: str) -> Rebuild | None: ...
@@ -336,6 +339,13 @@ class SearchIndex(Protocol):
         """The copy that the index jobs keep in step, where there is one. All else is about the
         copy inside the process."""
         ...
+
+    @property
+    def wants_backlog(self) -> bool:
+        """Whether it should be told what the shared copy lacks before it is asked again."""
+        ...
+
+    def tell_backlog(self, backlog: Backlog) -> None: ...
 
     @property
     def size(self) -> int:

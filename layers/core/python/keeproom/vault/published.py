@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from keeproom.vault.model import Embedding, Memory
+from keeproom.vault.model import Embedding, Memory, Position, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,28 @@ class ToPublish:
     memories: Mapping[str, Memory]
     embeddings: Mapping[str, Embedding]
     published: Mapping[str, Published]
+
+
+BACKLOG_LOOKED = 501  # more are never told of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """What a shared index lacks. `ready`: it has once been complete; then it is all but the
+    memories `waiting` on the index queue, of which `BACKLOG_LOOKED` are named at most."""
+
+    ready: bool
+    waiting: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """`changes`: ids of the memories touched, and the moment reached, as `MemoryStore.changes`.
+    `backlog`: None when it was not asked for."""
+
+    settings: Settings
+    changes: tuple[Position, frozenset[str]] | None
+    backlog: Backlog | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

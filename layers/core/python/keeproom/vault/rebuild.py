@@ -6,13 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from keeproom.clock import Clock
 from keeproom.errors import Unavailable
 from keeproom.vault.change import Change, Look
-from keeproom.vault.jobs import LONGEST, embed, lag, refresh
+from keeproom.vault.jobs import embed, lag, refresh
 from keeproom.vault.kin import is_current
 from keeproom.vault.model import OWNER, Actor, Job, Memory
-from keeproom.vault.ports import MemoryStore
 from keeproom.vault.publish import SHOWN, prepare, publish
 from keeproom.vault.published import Published, Rebuild
 from keeproom.vault.vault import Vault, decided
@@ -21,7 +19,6 @@ PAGE = 50  # memories in one step
 SWEPT = 200  # documents looked at in one step
 STRETCH = timedelta(seconds=60)  # a worker that has not gone on for so long is thought dead
 _SWEEP = "documents "  # begins the cursor of the second part
-MOST_BEHIND = 500  # more than these, and the shared index is not asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,16 +88,6 @@ def _progress(vault: Vault, of: Rebuild | None) -> Progress:
         started_at=of.started_at if of else None,
         finished_at=of.finished_at if of else None,
     )
-
-
-def backlog(memories: MemoryStore, index: str, *, clock: Clock) -> frozenset[str] | None:
-    """The memories that wait to be published. None while the shared index cannot be asked: it was
-    never complete, or too much waits."""
-    rebuild = memories.rebuild(index)
-    if rebuild is None or not rebuild.ready:
-        return None
-    jobs = memories.jobs(due=clock() + 2 * LONGEST, limit=MOST_BEHIND + 1)
-    return frozenset(job.memory_id for job in jobs) if len(jobs) <= MOST_BEHIND else None
 
 
 def carry_on(vault: Vault) -> int:

@@ -7,7 +7,7 @@ from itertools import batched
 
 from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.listing import check_limit
-from keeproom.engines.item_store.shelf import BUSY, Shelf, generation_of, walk
+from keeproom.engines.item_store.shelf import BUSY, Shelf, generation_of, read_head, walk
 from keeproom.engines.item_store.steps import job_condition
 from keeproom.engines.item_store.table import (
     LIMIT,
@@ -34,6 +34,13 @@ def jobs(shelf: Shelf, *, due: datetime, limit: int) -> Sequence[Job]:
         if len(found) >= limit:
             break
     return found
+
+
+def waiting(shelf: Shelf, *, limit: int) -> frozenset[str]:
+    """Memories that have a job; perhaps of a generation that has been replaced."""
+    pk = layout.partition(shelf.vault, (shelf.known or read_head(shelf)).generation)
+    page = shelf.table.page(pk, "J#", after="", limit=limit)
+    return frozenset(layout.job(item).memory_id for item in page.items)
 
 
 def take(shelf: Shelf, job: Job, *, until: datetime) -> Job | None:

@@ -43,7 +43,14 @@ from keeproom.vault.model import (
     Settings,
     Status,
 )
-from keeproom.vault.published import Published, Rebuild, ToPublish
+from keeproom.vault.published import (
+    BACKLOG_LOOKED,
+    Backlog,
+    News,
+    Published,
+    Rebuild,
+    ToPublish,
+)
 
 
 class ItemMemoryStore:
@@ -132,21 +139,23 @@ class ItemMemoryStore:
     def changes(self, since: Position) -> tuple[Position, frozenset[str]] | None:
         return history.changes(self._shelf, since, gates=read_gates(self._shelf))
 
-    def news(
-        self, since: Position, *, finished: Sequence[Job] = ()
-    ) -> tuple[Settings, tuple[Position, frozenset[str]] | None]:
-        """All readings at once; the queue is left alone when nothing is finished."""
+    def news(self, since: Position, *, finished: Sequence[Job] = (), index: str = "") -> News:
+        """All readings at once."""
         both, shelf = self._table.both, self._shelf
         entries = partial(both, self.settings, partial(history.newest, shelf))
-        done = partial(both, entries, partial(self._off_the_queue, finished))
-        gates, (settings, newest) = both(
-            partial(read_gates, shelf), (lambda: done()[0]) if finished else entries
+        queue = partial(both, partial(self._off_the_queue, finished), partial(self._behind, index))
+        gates, ((settings, newest), (_, backlog)) = both(
+            partial(read_gates, shelf), partial(both, entries, queue)
         )
-        return settings, history.changes(shelf, since, gates=gates, newest=newest)
+        changes = history.changes(shelf, since, gates=gates, newest=newest)
+        return News(settings=settings, changes=changes, backlog=backlog)
 
     def _off_the_queue(self, finished: Sequence[Job]) -> None:
         with suppress(Unavailable):
             queue.finish(self._shelf, finished)
+
+    def _behind(self, index: str) -> Backlog | None:
+        return self.backlog(index) if index else None
 
     def audit(self, *, cursor: str = "", limit: int = 50) -> Page[AuditEntry]:
         return history.audit(self._shelf, cursor=cursor, limit=limit)
@@ -184,6 +193,12 @@ class ItemMemoryStore:
 
     def keep_published(self, rows: Sequence[Published]) -> frozenset[str]:
         return published.keep_published(self._shelf, rows)
+
+    def backlog(self, index: str) -> Backlog:
+        rebuild, waiting = self._table.both(
+            partial(self.rebuild, index), partial(queue.waiting, self._shelf, limit=BACKLOG_LOOKED)
+        )
+        return Backlog(ready=rebuild is not None and rebuild.ready, waiting=waiting)
 
     def rebuild(self, index: str) -> Rebuild | None:
         return published.rebuild(self._shelf, index)

@@ -11,9 +11,10 @@ from keeproom.engines.opensearch.searches import Found
 from keeproom.errors import Unavailable
 from keeproom.vault.model import Position
 from keeproom.vault.ports import Bm25, Candidates, Indexed, SharedIndex, Sought, Where
+from keeproom.vault.published import BACKLOG_LOOKED, Backlog
 
-_MOST_FRESH = 500  # with more, the copy in the process alone is asked
-_AGAIN = 10.0  # seconds between looks at whether the collection is complete
+_MOST_FRESH = BACKLOG_LOOKED - 1  # with more, the copy in the process alone is asked
+_AGAIN = 10.0  # seconds until it is looked again whether the collection is complete
 
 
 class Searchable(SharedIndex, Protocol):
@@ -28,25 +29,25 @@ class Searchable(SharedIndex, Protocol):
 class CollectionIndex:
     """`SearchIndex` whose candidates come from the collection, and those of the memories that it
     may not show yet from the copy in the process. That copy answers everything else, and
-    everything while the collection is not complete, or (`stand_in`) does not answer.
+    everything until it has been told that the collection is complete, or (`stand_in`) when that
+    does not answer.
 
-    `backlog`: the memories on the index queue, None while the collection is not complete. It is
-    asked when first needed and about once a minute while something is fresh. In its first
-    `shown` seconds the index cannot know what is, and takes everything as fresh."""
+    It wants the backlog when it has not seen it yet, and about once a minute while something is
+    fresh. In its first `shown` seconds the index cannot know what is, and takes everything as
+    fresh."""
 
     def __init__(
         self,
         here: InProcessIndex,
         shared: Searchable,
         *,
-        backlog: Callable[[], frozenset[str] | None],
         shown: float = SHOWN,
         seconds: Callable[[], float] = monotonic,
     ) -> None:
-        self._here, self._shared, self._backlog = here, shared, backlog
+        self._here, self._shared = here, shared
         self._seconds = seconds
         self._fresh = Fresh(seconds=seconds, shown=shown)
-        self._not_before = float("-inf")
+        self._complete, self._not_before = False, float("-inf")
         self._all_fresh_until = seconds() + shown
 
     @property
@@ -56,6 +57,18 @@ class CollectionIndex:
     @property
     def size(self) -> int:
         return self._here.size
+
+    @property
+    def wants_backlog(self) -> bool:
+        unsure = not self._complete or self._fresh.wants_queue
+        return unsure and self._seconds() >= self._not_before
+
+    def tell_backlog(self, backlog: Backlog) -> None:
+        self._complete = backlog.ready and len(backlog.waiting) <= _MOST_FRESH
+        if self._complete:
+            self._fresh.queue(backlog.waiting)
+        else:
+            self._not_before = self._seconds() + _AGAIN
 
     # ---- searching
 
@@ -74,16 +87,10 @@ class CollectionIndex:
 
     def _generation(self) -> str | None:
         """Of the documents to ask for; None when the collection should not be asked."""
-        position, now = self._here.position, self._seconds()
-        if position is None or now < self._not_before:
+        position, fresh = self._here.position, self._fresh
+        if position is None or not self._complete or len(fresh.ids) > _MOST_FRESH:
             return None
-        if self._fresh.wants_queue:
-            waiting = self._backlog()
-            if waiting is None:
-                self._not_before = now + _AGAIN
-                return None
-            self._fresh.queue(waiting)
-        return position.generation if len(self._fresh.ids) <= _MOST_FRESH else None
+        return position.generation
 
     def _telling(self, terms: Sequence[str]) -> Sequence[str]:
         """The rarest first: not all may be asked for."""
@@ -142,7 +149,7 @@ class CollectionIndex:
         """Also forgets that the collection was complete: it may be of another generation."""
         self._here.clear()
         self._fresh.forget()
-        self._not_before = float("-inf")
+        self._complete, self._not_before = False, float("-inf")
 
     @property
     def position(self) -> Position | None:
