@@ -1,7 +1,5 @@
 """Goes the way an app goes, from the address to the first call, and says where it ends."""
 
-import base64
-import hashlib
 import secrets
 from collections.abc import Iterator, Mapping
 from typing import cast
@@ -24,6 +22,7 @@ from keeproom.engines.patient import (
     well,
 )
 from keeproom.engines.symptoms import WITHIN, Ill, expect_status, json_object, out_of_reach
+from keeproom.oauth.pkce import challenge_of
 
 NEEDED = frozenset({"get_operating_guide", "recall"})
 
@@ -77,13 +76,12 @@ def _registers(patient: Patient, name: str) -> Iterator[Finding]:
 
 
 def _is_approved(patient: Patient, name: str) -> Iterator[Finding]:
-    digest = hashlib.sha256(patient.verifier.encode()).digest()
     state = secrets.token_urlsafe(16)
     asked = {
         "response_type": "code",
         "client_id": patient.client_id,
         "redirect_uri": patient.redirect,
-        "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
+        "code_challenge": challenge_of(patient.verifier),
         "code_challenge_method": "S256",
         "state": state,
         "scope": "memory:read",
