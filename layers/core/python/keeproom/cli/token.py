@@ -11,6 +11,7 @@ from keeproom.clock import iso
 from keeproom.errors import Invalid
 from keeproom.oauth import service_tokens
 from keeproom.oauth.model import Scope, ServiceToken
+from keeproom.pages import every
 from keeproom.settings import read_settings
 
 token = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens for scripts.")
@@ -40,14 +41,9 @@ def create(name: str, scope: Scopes = None, days: Days = None, as_json: Json = F
 @token.command("list")
 def list_(as_json: Json = False) -> None:
     """Show every token that is good, and when it was used last."""
-    settings, found, cursor = read_settings(), list[ServiceToken](), ""
+    settings = read_settings()
     with compose.letting_in(settings, settings.public_url) as auth:
-        while True:
-            page = service_tokens.tokens(auth, cursor=cursor, limit=100)
-            found += page.items
-            cursor = page.next
-            if not cursor:
-                break
+        found = list(every(lambda cursor: service_tokens.tokens(auth, cursor=cursor)))
     if as_json:
         say_json([_told(one) for one in found])
         return

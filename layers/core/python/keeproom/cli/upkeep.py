@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import asdict
 
+from keeproom.cli.memories import every_memory
 from keeproom.cli.terminal import OWNER, Json, app, opened, progress, say, say_json
 from keeproom.errors import Unavailable
 from keeproom.vault import jobs, listing, retention
@@ -33,20 +34,9 @@ def status(as_json: Json = False) -> None:
 
 
 def _by_status(vault: Vault) -> dict[str, int]:
-    told: Counter[str] = Counter()
-    cursor = ""
-    while True:
-        page = listing.memories(vault, listing.Listed(), cursor=cursor, limit=200)
-        told.update(memory.status.value for memory in page.items)
-        cursor = page.next
-        if not cursor:
-            break
-    while True:
-        page = listing.memories(vault, listing.Listed(withdrawn=True), cursor=cursor, limit=200)
-        told["withdrawn"] += len(page.items)
-        cursor = page.next
-        if not cursor:
-            return {name: n for name, n in sorted(told.items()) if n}
+    told = Counter(memory.status.value for memory in every_memory(vault, listing.Listed()))
+    told["withdrawn"] = sum(1 for _ in every_memory(vault, listing.Listed(withdrawn=True)))
+    return {name: n for name, n in sorted(told.items()) if n}
 
 
 def _problem(vault: Vault) -> str:
