@@ -252,6 +252,14 @@ def test_there_are_not_more_tokens_than_anybody_can_oversee(
     assert error_of(answer, 422)["code"] == "limit_reached"
 
 
+def test_a_token_that_has_expired_makes_room_for_another(owner: httpx.Client, house: House) -> None:
+    for n in range(100):
+        made(owner, "read", name=f"n{n}", expires_in_days=1)
+    house.watch.forward(timedelta(days=2))
+
+    assert made(owner, "read")["id"]
+
+
 def header(token: str) -> list[str]:
     swapped = token[:-1] + ("A" if token[-1] != "A" else "B")
     return [
