@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 _THANKS = b"You can close this page and go back to the terminal.\n"
 
 
-class Return:
+class Callback:
     """`address`: where the browser is to be sent."""
 
     def __init__(self, address: str, came: Queue[Mapping[str, str]]) -> None:
@@ -26,11 +26,11 @@ class Return:
 
 
 @contextmanager
-def awaiting() -> Generator[Return]:
+def listening() -> Generator[Callback]:
     """Listens on a free port of this machine."""
     came: Queue[Mapping[str, str]] = Queue()
 
-    class Callback(BaseHTTPRequestHandler):
+    class Handler(BaseHTTPRequestHandler):
         @override
         def log_message(self, format: str, *args: object) -> None: ...
 
@@ -45,11 +45,11 @@ def awaiting() -> Generator[Return]:
             self.wfile.write(_THANKS)
             came.put(dict(parse_qsl(target.query)))
 
-    with HTTPServer(("127.0.0.1", 0), Callback) as server:
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
-            yield Return(f"http://127.0.0.1:{server.server_address[1]}/callback", came)
+            yield Callback(f"http://127.0.0.1:{server.server_address[1]}/callback", came)
         finally:
             server.shutdown()
             thread.join()
