@@ -11,6 +11,7 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
 )
 
 from keeproom.aws.client import client
+from keeproom.engines.loopback import is_loopback
 from keeproom.engines.oidc import OidcProvider
 from keeproom.errors import Unavailable, Unusable
 
@@ -44,7 +45,7 @@ def open(
         """A pool in an emulator goes by the name it would have on AWS."""
         here = str(asked().meta.endpoint_url)
         pool = urlsplit(issuer).path
-        return here + pool if urlsplit(here).hostname in ("localhost", "127.0.0.1") else ""
+        return here + pool if is_loopback(here) else ""
 
     return OidcProvider(
         issuer,

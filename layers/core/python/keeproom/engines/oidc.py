@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from keeproom.engines.id_token import claims_of
+from keeproom.engines.loopback import is_loopback
 from keeproom.engines.signing_keys import SigningKeys
 from keeproom.errors import Invalid, Unavailable
 from keeproom.oauth.errors import SignInFailed
@@ -21,7 +22,6 @@ CALLBACK = "/auth/callback"
 SIGNED_OUT = "/auth/signed-out"
 _PATIENCE = httpx.Timeout(5.0, connect=3.0)
 _LARGEST = 256_000  # bytes of an answer
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _AGAIN = 3600.0  # seconds until the provider's description is read again
 
 
@@ -32,9 +32,7 @@ def is_trusted_address(url: str) -> bool:
         host = parts.hostname or ""
     except ValueError:
         return False
-    return bool(host) and (
-        parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)
-    )
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url)))
 
 
 class OidcProvider:

@@ -27,6 +27,7 @@ from keeproom.engines.doctor.target import (
     passed,
     rpc,
 )
+from keeproom.engines.loopback import is_loopback
 from keeproom.oauth.pkce import challenge_of
 
 NEEDED = frozenset({"get_operating_guide", "recall"})
@@ -35,8 +36,8 @@ NEEDED = frozenset({"get_operating_guide", "recall"})
 def mcp_address(address: str) -> str:
     """Where agents call, from whatever of it somebody has typed."""
     if "://" not in address:
-        scheme = "http" if address.startswith(("localhost", "127.0.0.1", "[::1]")) else "https"
-        address = f"{scheme}://{address}"
+        here = is_loopback(f"//{address}")
+        address = f"{'http' if here else 'https'}://{address}"
     address = address.rstrip("/")
     return address if urlsplit(address).path else f"{address}/mcp"
 
