@@ -107,8 +107,9 @@ def fault(tmp_path: Path, **changed: str) -> str:
     """The setting at fault, empty when all is well."""
     try:
         settings = read_settings(KEEPROOM_HOME=tmp_path, **{**FULL, **changed})
-        with compose.letting_in(settings, settings.public_url or "http://localhost") as auth:
-            compose.signing_in(settings, auth)
+        address = settings.public_url or "http://localhost"
+        with compose.local_authorization(settings, address) as auth:
+            compose.local_sign_in(settings, auth)
     except Invalid as error:
         return error.param
     return ""

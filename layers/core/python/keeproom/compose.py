@@ -135,7 +135,7 @@ def _composed(
 
 
 @contextmanager
-def letting_in(settings: Settings, issuer: str) -> Generator[Authorization]:
+def local_authorization(settings: Settings, issuer: str) -> Generator[Authorization]:
     """What lets apps into the vault of the settings' folder. `issuer`: the address it is reached
     at. Raises `Unusable` and `Invalid`."""
     from keeproom.local import grant_store
@@ -149,7 +149,7 @@ def letting_in(settings: Settings, issuer: str) -> Generator[Authorization]:
         store.close()
 
 
-def letting_in_cloud(settings: Settings) -> Authorization:
+def cloud_authorization(settings: Settings) -> Authorization:
     """What lets apps into the vault at the settings' public address. Raises `Invalid` when they
     name no address or no table."""
     from keeproom.aws import grant_store
@@ -159,7 +159,7 @@ def letting_in_cloud(settings: Settings) -> Authorization:
     return Authorization(grants=store, documents=documents_of(settings), issuer=issuer)
 
 
-def signing_in(settings: Settings, authorization: Authorization) -> SignIn | None:
+def local_sign_in(settings: Settings, authorization: Authorization) -> SignIn | None:
     """How the owner signs in, if at a provider. Raises `Invalid` for settings that are incomplete
     or not safe."""
     from keeproom.local import owner
@@ -177,7 +177,7 @@ def signing_in(settings: Settings, authorization: Authorization) -> SignIn | Non
     return SignIn(auth=authorization, provider=provider, owners=settings.owners)
 
 
-def signing_in_cloud(settings: Settings, authorization: Authorization) -> SignIn | None:
+def cloud_sign_in(settings: Settings, authorization: Authorization) -> SignIn | None:
     """The same on AWS, where the secret is not in the settings. Raises `Invalid`."""
     from keeproom.aws import owner
 

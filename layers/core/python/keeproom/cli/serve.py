@@ -31,7 +31,7 @@ def serve(port: Port = None) -> None:
     logging.getLogger("keeproom").setLevel(logging.INFO)
     with _listening(settings.port) as listener, compose.local(settings) as composed:
         address = settings.public_url or f"http://localhost:{listener.getsockname()[1]}"
-        with compose.letting_in(settings, address) as authorization:
+        with compose.local_authorization(settings, address) as authorization:
             _serve(settings, composed, authorization, listener)
 
 
@@ -62,7 +62,7 @@ def _serve(
 
     from keeproom import doors  # noqa: PLC0415
 
-    sign_in = compose.signing_in(settings, authorization)
+    sign_in = compose.local_sign_in(settings, authorization)
     worker = Worker(
         composed.vault,
         prepare=composed.prepare,
