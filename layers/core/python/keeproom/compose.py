@@ -50,13 +50,12 @@ class Composed:
 @contextmanager
 def local(settings: Settings) -> Generator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
-    from keeproom.local import memory_store, search_index
-    from keeproom.local.blobs import FileBlobs
+    from keeproom.local import blobs, memory_store, search_index
 
     home = settings.home
     _make_private(home)
     store, embedder = memory_store.open(home / "vault.db", clock=utc_now), embedder_of(settings)
-    index = search_index.open(FileBlobs(home), SNAPSHOT, model=embedder.model, dims=embedder.dims)
+    index = search_index.open(blobs.open(home), SNAPSHOT, model=embedder.model, dims=embedder.dims)
     try:
         yield _composed(store, index, embedder, place=str(home))
     finally:
@@ -228,9 +227,9 @@ def embedder_of(settings: Settings) -> Embedder:
         case "none":
             return NoEmbedder()
         case "bundled":
-            from keeproom.local.embedder import BundledEmbedder
+            from keeproom.local import embedder
 
-            return BundledEmbedder.open()
+            return embedder.open()
         case "fastembed":
             from keeproom.engines.fastembed_embedder import FastEmbedder
 
