@@ -74,8 +74,10 @@ def _serve(
     async def running() -> AsyncGenerator[None]:
         worker.start()
         say(_welcome(port, composed, agents=f"{authorization.issuer}/mcp"))
-        yield
-        worker.stop()
+        try:
+            yield
+        finally:
+            worker.stop()
 
     door = doors.application(
         composed.vault,
