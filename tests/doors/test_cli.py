@@ -7,12 +7,15 @@ import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keeproom.local import memory_store
+from keeproom.local import grant_store, memory_store
+from keeproom.oauth.model import Change, Finished
 from tests.terminal import KEEPROOM, run, serving, told
 
 
@@ -59,8 +62,12 @@ def test_files_folders_and_standard_input_are_imported(env: dict[str, str], tmp_
 
 def test_cleanup_says_what_it_removed(env: dict[str, str]) -> None:
     told(env, "remember", "Anna plays the violin")
+    expired = Finished(id="a_sign_in", expires=datetime(2026, 1, 1, tzinfo=UTC))
+    with closing(grant_store.open(Path(env["KEEPROOM_HOME"]) / "grants.db")) as store:
+        store.commit(Change(put=(expired,)))
+
     nothing = {"superseded": 0, "rejected": 0, "earlier_texts": 0, "audit": 0}
-    assert told(env, "cleanup") == nothing
+    assert told(env, "cleanup") == nothing | {"apps": 1}
     assert "0 rejected memories" in run(env, "cleanup").stdout
 
 

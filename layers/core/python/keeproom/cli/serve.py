@@ -10,13 +10,11 @@ import typer
 
 from keeproom import compose
 from keeproom.cli.terminal import app, say
+from keeproom.cli.upkeep import clean_up
 from keeproom.errors import Unavailable
 from keeproom.local.queue import Worker
-from keeproom.oauth import cleanup
 from keeproom.oauth.authorization import Authorization
 from keeproom.settings import Settings, read_settings
-from keeproom.vault import retention
-from keeproom.vault.vault import Vault
 
 Port = Annotated[
     int | None,
@@ -66,7 +64,7 @@ def _serve(
     worker = Worker(
         composed.vault,
         prepare=composed.prepare,
-        upkeep=lambda: _clean_up(composed.vault, authorization),
+        upkeep=lambda: clean_up(composed.vault, authorization),
     )
     port = listener.getsockname()[1]
 
@@ -95,11 +93,6 @@ def _serve(
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:  # uvicorn passes on the signal it has stopped for
         return
-
-
-def _clean_up(vault: Vault, authorization: Authorization) -> None:
-    retention.clean_up(vault)
-    cleanup.clean_up(authorization, audit_before=retention.audit_kept_from(vault))
 
 
 def _welcome(port: int, composed: compose.Composed, *, agents: str) -> str:
