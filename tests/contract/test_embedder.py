@@ -25,10 +25,16 @@ def cloud(aws_keys: None) -> Iterator[Bedrock]:
         yield told
 
 
+@pytest.fixture(scope="module")
+def here() -> Embedder:
+    """Loaded once."""
+    return bundled.open()
+
+
 @pytest.fixture(params=["bundled", TITAN, COHERE, NOVA])
 def model(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     if request.param == "bundled":
-        yield bundled.open()
+        yield request.getfixturevalue("here")
         return
     cloud: Bedrock = request.getfixturevalue("cloud")
     with closing(on_aws.open(request.param, endpoint=cloud.url)) as made:
