@@ -117,9 +117,12 @@ def main() -> None:
     settings = read_settings(PORT=port)
     renamed = _RENAMED if os.environ.get("WITHOUT_CHALLENGE") == "1" else {}
     address = f"http://localhost:{port}"
-    with compose.local(settings) as composed, compose.letting_in(settings, address) as letting:
+    with (
+        compose.local(settings) as composed,
+        compose.local_authorization(settings, address) as authorization,
+    ):
         composed.prepare()
-        app = doors.application(composed.vault, letting, owner=settings.dev_owner_email)
+        app = doors.application(composed.vault, authorization, owner=settings.dev_owner_email)
         function = lambda_handler(app, app.router.lifespan_context(app))
         Server(("127.0.0.1", port), handler_for(function, renamed)).serve_forever()
 

@@ -31,7 +31,7 @@ from report import Section, Table, publish
 from serving import resident_mb, start
 from vaults import opened
 
-from keeproom.local.embedder import BundledEmbedder
+from keeproom.local import embedder as bundled
 from keeproom.vault.batch import BatchState, ImportItem
 from keeproom.vault.import_group import GROUP
 from keeproom.vault.imports import begin, carry_on
@@ -87,7 +87,7 @@ def _groups[T](items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 def recalled(home: Path, seed: int) -> Numbers:
     """In milliseconds, and the process's memory in MB."""
-    embedder = BundledEmbedder.open()
+    embedder = bundled.open()
     asked = questions(2 * (TIMED + WARMING), seed=seed)
     times: list[tuple[float, float]] = []
     with opened(home, embedder) as vault:
@@ -109,7 +109,7 @@ def recalled(home: Path, seed: int) -> Numbers:
 
 
 def measured(sizes: Sequence[int], imports: int) -> Numbers:
-    embedder = BundledEmbedder.open()
+    embedder = bundled.open()
     told: Numbers = {"recall": {}}
     with TemporaryDirectory() as folder:
         _say(f"importing {imports} texts")

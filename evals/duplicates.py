@@ -14,7 +14,7 @@ from pathlib import Path
 from report import Section, Table, publish
 
 from keeproom.engines.pairs import labelled_pairs, read_pairs, superset_pairs
-from keeproom.local.embedder import BundledEmbedder
+from keeproom.local import embedder as bundled
 from keeproom.vault.calibrate import Label, LabelledPair, texts
 from keeproom.vault.model import Profile
 from keeproom.vault.ports import Embedder
@@ -93,7 +93,7 @@ def main() -> None:
         if given
         else labelled_pairs() + superset_pairs()
     )
-    numbers = measured(judged(pairs, BundledEmbedder.open()))
+    numbers = measured(judged(pairs, bundled.open()))
     section = Section(
         name="duplicates",
         title="Duplicates and conflicts",

@@ -23,12 +23,13 @@ from corpus import questions
 from mcp.server.mcpserver import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from pydantic import BaseModel
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Scope
 from vaults import opened
 
 from keeproom import compose
 from keeproom.api import build_app
-from keeproom.mcp import Guarded, McpDoor, Served, build_door, caller_of
+from keeproom.mcp import PATHS, Guarded, McpDoor, Served, build_door, caller_of
 from keeproom.mcp.asked import Asked
 from keeproom.mcp.calls import Call
 from keeproom.mcp.server import build_server
@@ -95,7 +96,7 @@ def door_numbers(home: Path, embedder: Embedder) -> Numbers:
     settings = read_settings(KEEPROOM_HOME=home)
     with (
         opened(home, Kept(embedder)) as vault,
-        compose.letting_in(settings, URL) as authorization,
+        compose.local_authorization(settings, URL) as authorization,
     ):
         _let_in(authorization)
         return asyncio.run(_numbers(vault, authorization))
@@ -159,7 +160,7 @@ async def _numbers(vault: Vault, authorization: Authorization) -> Numbers:
 def _application(vault: Vault, door: McpDoor) -> ASGIApp:
     """All that a request passes."""
     app = build_app(vault, owner="owner@localhost")
-    app.router.routes[:0] = door.routes()
+    app.router.routes[:0] = [Route(path, door) for path in PATHS]
     return app
 
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from embedding_cache import CachedEmbedder
 
 from keeproom import compose
-from keeproom.local.embedder import BundledEmbedder
+from keeproom.local import embedder as bundled
 from keeproom.settings import read_settings
 from keeproom.vault.ports import Embedder
 from keeproom.vault.vault import Vault
@@ -17,7 +17,7 @@ from keeproom.vault.vault import Vault
 
 def cached_embedder(folder: Path | None) -> Embedder:
     """The bundled model, which embeds no text twice; with a folder, not even in the next run."""
-    return CachedEmbedder(BundledEmbedder.open(), folder)
+    return CachedEmbedder(bundled.open(), folder)
 
 
 @contextmanager

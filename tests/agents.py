@@ -8,10 +8,11 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from keeproom.api import build_app
-from keeproom.mcp import McpDoor, Served, build_door
+from keeproom.mcp import PATHS, McpDoor, Served, build_door
 from keeproom.oauth.errors import NotAuthenticated
 from keeproom.oauth.model import ALL, Caller, Permission
 from keeproom.vault.vault import Vault
@@ -70,7 +71,7 @@ def place_of(
     served = Served(vaults=vaults or (lambda _: vault), import_seconds=import_seconds)
     door = build_door(served, verify=verify or tokens.verify, url=url)
     app = FastAPI(openapi_url=None) if alone else build_app(vault, owner="owner@localhost")
-    app.router.routes[:0] = door.routes()
+    app.router.routes[:0] = [Route(path, door) for path in PATHS]
     return Place(vault=vault, tokens=tokens, door=door, app=app)
 
 

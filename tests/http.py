@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 HERE = "http://localhost:8787"
 PEER = ("127.0.0.1", 50_000)
+OURS = {"Origin": HERE, "Sec-Fetch-Site": "same-origin"}  # as the vault's own page sends
 
 
 class InProcess(httpx.BaseTransport):

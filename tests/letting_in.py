@@ -5,22 +5,19 @@ import hashlib
 import re
 from collections.abc import Generator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
-from fastapi import FastAPI
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from keeproom.api import build_app
 from keeproom.local import grant_store
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import Document, DocumentUnavailable
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.http import HERE, client_of
 
 CALLBACK = "http://127.0.0.1:53682/callback"
@@ -69,39 +66,13 @@ class Door:
     papers: Papers
 
 
-@cache
-def _app() -> FastAPI:
-    """One for all tests: the first request to an application costs a tenth of a second."""
-    nothing = cast("Any", None)
-    return build_app(nothing, owner="owner@localhost", authorization=cast("Any", object()))
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """The application with this vault and these grants behind it."""
-
-    app: FastAPI
-    vault: Vault
-    auth: Authorization
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.app.state.served = replace(self.app.state.served, vault=self.vault)
-        self.app.state.authorization = self.auth
-        await self.app(scope, receive, send)
-
-
-def application_of(vault: Vault, auth: Authorization) -> ASGIApp:
-    """Every door of this vault but the agents', on the owner's own machine."""
-    return _Placed(_app(), vault, auth)
-
-
 @contextmanager
 def door_in(folder: Path, vault: Vault, *, issuer: str = HERE) -> Generator[Door]:
     watch = Watch()
     papers = Papers(watch)
     with closing(grant_store.open(folder / "grants.db")) as store:
         auth = Authorization(grants=store, documents=papers, issuer=issuer, clock=watch)
-        with client_of(application_of(vault, auth)) as http:
+        with client_of(application(vault, authorization=auth)) as http:
             yield Door(http=http, auth=auth, watch=watch, papers=papers)
 
 

@@ -3,23 +3,21 @@
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
 
-from keeproom.api import build_app
-from keeproom.api.session_owner import SessionOwner
 from keeproom.local import grant_store, owner
 from keeproom.oauth.addresses import folded_all
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.ports import GrantStore, Provider
 from keeproom.oauth.sign_in import SignIn
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.http import HERE, InProcess
 from tests.issuer import ADDRESS, CLIENT_ID, SECRET, Issuer
 from tests.letting_in import Door, Papers, Watch
@@ -31,44 +29,24 @@ def provider_at(issuer: Issuer, *, home: str = HERE, **more: Any) -> Provider:
     return owner.open(issuer.url, CLIENT_ID, secret=SECRET, home=home, **more)
 
 
-@cache
-def _app(home: str) -> FastAPI:
-    """One for all tests: the first request to an application costs a tenth of a second."""
-    nothing = cast("Any", None)
-    given = cast("Any", object())
-    return build_app(
-        nothing, owner="owner@localhost", public_url=home, authorization=given, sign_in=given
-    )
-
-
-@dataclass(frozen=True)
-class Placed:
-    """The application with this vault and this way to sign in."""
-
-    app: FastAPI
-    vault: Vault
-    sign_in: SignIn
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        state = self.app.state
-        state.served = replace(state.served, vault=self.vault)
-        state.authorization, state.sign_in = self.sign_in.auth, self.sign_in
-        state.door = SessionOwner(sign_in=self.sign_in)
-        await self.app(scope, receive, send)
-
-
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """`app`: the whole application, for as many browsers as there are."""
+    """A vault that the owner signs in to, for as many browsers as there are."""
 
-    app: Placed
-    auth: Authorization
+    vault: Vault
+    sign_in: SignIn
     watch: Watch
     home: str
 
     @property
-    def sign_in(self) -> SignIn:
-        return self.app.sign_in
+    def auth(self) -> Authorization:
+        return self.sign_in.auth
+
+    @cached_property
+    def app(self) -> FastAPI:
+        return application(
+            self.vault, public_url=self.home, authorization=self.auth, sign_in=self.sign_in
+        )
 
     def browser(self, **headers: str) -> httpx.Client:
         """A new one, with no cookies."""
@@ -85,17 +63,16 @@ class House:
         return Door(http=browser, auth=self.auth, watch=self.watch, papers=Papers(self.watch))
 
     def with_provider(self, provider: Provider) -> "House":
-        return self._with(replace(self.sign_in, provider=provider))
+        return self._with(provider=provider)
 
     def with_owners(self, *owners: str) -> "House":
-        return self._with(replace(self.sign_in, owners=folded_all(owners)))
+        return self._with(owners=folded_all(owners))
 
     def with_grants(self, grants: GrantStore) -> "House":
-        auth = replace(self.auth, grants=grants)
-        return replace(self._with(replace(self.sign_in, auth=auth)), auth=auth)
+        return self._with(auth=replace(self.auth, grants=grants))
 
-    def _with(self, sign_in: SignIn) -> "House":
-        return replace(self, app=replace(self.app, sign_in=sign_in))
+    def _with(self, **changed: Any) -> "House":
+        return replace(self, sign_in=replace(self.sign_in, **changed))
 
     def verbs(self) -> list[tuple[str, str, str]]:
         return [(one.actor, one.verb, one.subject) for one in self.auth.grants.audit().items]
@@ -109,8 +86,7 @@ def house_in(
     with closing(grant_store.open(folder / "grants.db")) as store:
         auth = Authorization(grants=store, documents=Papers(watch), issuer=home, clock=watch)
         sign_in = SignIn(auth=auth, provider=provider, owners=folded_all(OWNERS))
-        app = Placed(_app(home), vault, sign_in)
-        yield House(app=app, auth=auth, watch=watch, home=home)
+        yield House(vault=vault, sign_in=sign_in, watch=watch, home=home)
 
 
 def left(browser: httpx.Client, back: str | None = None) -> str:

@@ -10,7 +10,7 @@ from keeproom.vault.retention import audit_kept_from, clean_up
 
 _settings = read_settings()
 _vault = compose.cloud(_settings, patient=True).vault
-_authorization = compose.letting_in_cloud(_settings)
+_authorization = compose.cloud_authorization(_settings)
 
 
 def clean(event: object, context: Any) -> dict[str, int]:  # noqa: ANN401  the runtime's

@@ -11,7 +11,7 @@ import pytest
 from keeproom.aws import embedder as on_aws
 from keeproom.engines.excerpts import OVERLAP, SIZE
 from keeproom.errors import Unavailable
-from keeproom.local.embedder import BundledEmbedder
+from keeproom.local import embedder as bundled
 from keeproom.vault.ports import Embedder
 from tests.bedrock import COHERE, DENIED, NOVA, TITAN, Bedrock, bedrock
 
@@ -25,10 +25,16 @@ def cloud(aws_keys: None) -> Iterator[Bedrock]:
         yield told
 
 
+@pytest.fixture(scope="module")
+def here() -> Embedder:
+    """Loaded once."""
+    return bundled.open()
+
+
 @pytest.fixture(params=["bundled", TITAN, COHERE, NOVA])
 def model(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     if request.param == "bundled":
-        yield BundledEmbedder.open()
+        yield request.getfixturevalue("here")
         return
     cloud: Bedrock = request.getfixturevalue("cloud")
     with closing(on_aws.open(request.param, endpoint=cloud.url)) as made:
@@ -37,7 +43,7 @@ def model(request: pytest.FixtureRequest) -> Iterator[Embedder]:
 
 @contextmanager
 def bundled_lost(folder: Path, _: Bedrock) -> Generator[Embedder]:
-    yield BundledEmbedder.open(folder / "no-such-model")
+    yield bundled.open(folder / "no-such-model")
 
 
 @contextmanager

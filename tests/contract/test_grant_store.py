@@ -37,6 +37,7 @@ from keeproom.oauth.model import (
     Token,
     Use,
 )
+from keeproom.pages import every
 from tests.contract.tables import Interrupted
 from tests.dynamo import emulator
 from tests.dynamo.paper import PaperClient
@@ -243,14 +244,8 @@ def test_lists_are_paged_to_their_end(store: ItemGrantStore) -> None:
     for n in range(7):
         store.commit(Change(put=(replace(GRANT, id=f"grt_{n}"), Use(id=f"grt_{n}"))))
 
-    seen, cursor = list[str](), ""
-    while True:
-        page = store.page(Grant, cursor=cursor, limit=3)
-        seen += [grant.id for grant in page.items]
-        cursor = page.next
-        if not cursor:
-            break
-    assert seen == [f"grt_{n}" for n in range(7)]
+    seen = every(lambda cursor: store.page(Grant, cursor=cursor, limit=3))
+    assert [grant.id for grant in seen] == [f"grt_{n}" for n in range(7)]
     assert store.page(Grant, limit=7).next == ""
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from keeproom.local import memory_store
+from keeproom.pages import every
 from keeproom.vault import jobs, listing
 from keeproom.vault.model import Held, Memory
 from keeproom.vault.recall import Query, recall
@@ -55,11 +56,5 @@ def _killed_while_writing(folder: Path, *, first: int) -> set[int]:
 
 
 def _all(vault: Vault) -> list[Memory]:
-    found: list[Memory] = []
-    cursor = ""
-    while True:
-        page = listing.memories(vault, listing.Listed(), cursor=cursor, limit=200)
-        found += page.items
-        cursor = page.next
-        if not cursor:
-            return found
+    which = listing.Listed()
+    return list(every(lambda cursor: listing.memories(vault, which, cursor=cursor, limit=200)))

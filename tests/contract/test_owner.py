@@ -1,7 +1,5 @@
 """What vouches for the owner, wherever the vault is: here, by a user pool of Cognito."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -18,12 +16,9 @@ from keeproom.oauth.errors import SignInFailed
 from keeproom.oauth.ports import Provider
 from tests.cognito import Pool, logs_in, new_pool
 from tests.dynamo import emulator
+from tests.letting_in import CHALLENGE, VERIFIER
 
 HOME = "https://vault.example"
-VERIFIER = "correct-horse-battery-staple-correct-horse-battery"
-CHALLENGE = (
-    base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
-)
 NONCE = "n" * 43
 ADDRESS, UNVERIFIED = "owner@example.com", "unverified@example.com"
 

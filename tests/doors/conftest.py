@@ -6,19 +6,20 @@ from typing import Any
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.aws.memory_store import DynamoTable
 from keeproom.clock import utc_now
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.local import memory_store
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.dynamo.paper import PaperClient
 from tests.embedders import WordEmbedder
 from tests.http import client_of
-from tests.letting_in import Door, door_in
+from tests.issuer import Issuer, issuer
+from tests.letting_in import Door, SignedIn, door_in, signed_in
+from tests.signing_in import House, house_in, provider_at
 from tests.vaults import vault_on
 
-OWNER = "owner@localhost"
 PLACES = ["sqlite", "dynamodb"]
 SECRET = "ghp_" + "16C7e42F292c" * 3  # in the form of a token, and none
 
@@ -54,7 +55,7 @@ def vault(store: ItemMemoryStore, embedder: WordEmbedder) -> Vault:
 
 @pytest.fixture
 def client(vault: Vault) -> Iterator[httpx.Client]:
-    with client_of(build_app(vault, owner=OWNER)) as opened:
+    with client_of(application(vault)) as opened:
         yield opened
 
 
@@ -65,11 +66,30 @@ def door(vault: Vault, tmp_path: Path) -> Iterator[Door]:
         yield opened
 
 
+@pytest.fixture
+def app(door: Door) -> SignedIn:
+    """An app that has been let in to do everything."""
+    return signed_in(door)
+
+
+@pytest.fixture
+def provider() -> Iterator[Issuer]:
+    with issuer() as running:
+        yield running
+
+
+@pytest.fixture
+def house(vault: Vault, provider: Issuer, tmp_path: Path) -> Iterator[House]:
+    """A vault whose owner signs in at the provider."""
+    with house_in(tmp_path, vault, provider_at(provider)) as opened:
+        yield opened
+
+
 @contextmanager
 def client_in(folder: Path, place: str = "sqlite") -> Generator[httpx.Client]:
     """The same, for tests that share a vault because they must leave it as it is."""
     with closing(store_in(place, folder)) as store:
-        app = build_app(vault_on(store, WordEmbedder()), owner=OWNER)
+        app = application(vault_on(store, WordEmbedder()))
         with client_of(app) as opened:
             yield opened
 

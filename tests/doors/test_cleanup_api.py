@@ -7,10 +7,9 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.clock import utc_now
 from keeproom.vault.vault import Vault
-from tests.doors.conftest import OWNER
+from tests.applications import application
 from tests.http import client_of
 from tests.letting_in import Door, signed_in
 
@@ -19,7 +18,7 @@ from tests.letting_in import Door, signed_in
 def later(vault: Vault) -> Iterator[httpx.Client]:
     """The same vault two months on."""
     ahead = replace(vault, clock=lambda: utc_now() + timedelta(days=60))
-    with client_of(build_app(ahead, owner=OWNER)) as opened:
+    with client_of(application(ahead)) as opened:
         yield opened
 
 

@@ -4,19 +4,19 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keeproom.local import memory_store
-
-KEEPROOM = [sys.executable, "-c", "from keeproom.cli import main; main()"]
+from keeproom.local import grant_store, memory_store
+from keeproom.oauth.model import Change, Finished
+from tests.terminal import KEEPROOM, run, serving, told
 
 
 @pytest.fixture
@@ -24,21 +24,6 @@ def env(tmp_path: Path) -> dict[str, str]:
     """No model, so that a command costs as little as it can."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return {**kept, "KEEPROOM_HOME": str(tmp_path / "home"), "KEEPROOM_EMBEDDER": "none"}
-
-
-def run(
-    env: Mapping[str, str], *words: str, stdin: str = "", cwd: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*KEEPROOM, *words], env={**env}, input=stdin, capture_output=True, text=True, cwd=cwd,
-        timeout=60, check=False,
-    )  # fmt: skip
-
-
-def told(env: Mapping[str, str], *words: str, stdin: str = "") -> Any:
-    done = run(env, *words, "--json", stdin=stdin)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def test_a_fact_is_remembered_recalled_listed_and_forgotten(env: dict[str, str]) -> None:
@@ -77,8 +62,12 @@ def test_files_folders_and_standard_input_are_imported(env: dict[str, str], tmp_
 
 def test_cleanup_says_what_it_removed(env: dict[str, str]) -> None:
     told(env, "remember", "Anna plays the violin")
+    expired = Finished(id="a_sign_in", expires=datetime(2026, 1, 1, tzinfo=UTC))
+    with closing(grant_store.open(Path(env["KEEPROOM_HOME"]) / "grants.db")) as store:
+        store.commit(Change(put=(expired,)))
+
     nothing = {"superseded": 0, "rejected": 0, "earlier_texts": 0, "audit": 0}
-    assert told(env, "cleanup") == nothing
+    assert told(env, "cleanup") == nothing | {"apps": 1}
     assert "0 rejected memories" in run(env, "cleanup").stdout
 
 
@@ -123,26 +112,6 @@ def test_a_home_that_is_a_file_is_told(env: dict[str, str], tmp_path: Path) -> N
     done = run({**env, "KEEPROOM_HOME": str(tmp_path / "file")}, "status")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert (tmp_path / "file").read_text() == "mine"
-
-
-@contextmanager
-def serving(env: Mapping[str, str], log: Path) -> Generator[tuple[subprocess.Popen[str], str]]:
-    """The process and its address, taken from what it prints. `log`: its error stream."""
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            [*KEEPROOM, "serve", "--port", "0"],
-            env={**env},
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-    assert process.stdout
-    try:
-        first = process.stdout.readline()
-        yield process, next(word for word in first.split() if word.startswith("http://"))
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def asked(url: str) -> Any:

@@ -4,9 +4,9 @@ import httpx
 import pytest
 
 from clients.instructions import FOLLOWED, NOT_HERE, commands
-from keeproom.api import build_app
 from keeproom.api.connect import connecting
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.http import client_of
 
 PUBLIC = "https://memory.example.org"
@@ -21,7 +21,7 @@ def page(client: httpx.Client) -> str:
 
 
 def test_anybody_may_read_it_without_signing_in(vault: Vault) -> None:
-    with client_of(build_app(vault, owner=""), peer=("203.0.113.7", 40_000)) as stranger:
+    with client_of(application(vault, owner=""), peer=("203.0.113.7", 40_000)) as stranger:
         assert stranger.get("/connect").status_code == 200
         assert stranger.get("/api/memories").status_code == 403
 

@@ -23,11 +23,6 @@ from tests.letting_in import (
 )
 
 
-@pytest.fixture
-def app(door: Door) -> SignedIn:
-    return signed_in(door)
-
-
 def call(door: Door, app: SignedIn) -> Caller | None:
     try:
         return authenticated(door.auth, app.access)

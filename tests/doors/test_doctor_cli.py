@@ -4,7 +4,6 @@ import json
 import re
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ import pytest
 from clients.owner import owner_of
 from clients.person import approve_and_return
 from clients.places import Place, product_environment, served
-
-DOCTOR = [sys.executable, "-c", "from keeproom.cli import main; main()", "doctor"]
+from tests.terminal import KEEPROOM, run
 
 
 @pytest.fixture(scope="module")
@@ -30,27 +28,24 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 def test_an_approved_visit_is_well_and_leaves_no_grant(address: str, env: dict[str, str]) -> None:
-    words = [*DOCTOR, address, "--no-browser", "--wait", "30"]
+    words = [*KEEPROOM, "doctor", address, "--no-browser", "--wait", "30"]
     with subprocess.Popen(
         words, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as run:
-        assert run.stdout is not None
-        assert run.stderr is not None
-        page = next(line for line in run.stderr if "/authorize?" in line)
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        page = next(line for line in process.stderr if "/authorize?" in line)
         approve_and_return(page.strip())
-        said = run.stdout.read()
+        said = process.stdout.read()
 
-    assert run.returncode == 0, said
+    assert process.returncode == 0, said
     assert re.findall(r"^(\w+) ", said, re.MULTILINE) == ["ok"] * 8
     with owner_of(address) as owner:
         assert owner.grants() == []
 
 
 def told(env: Mapping[str, str], *words: str) -> tuple[int, list[dict[str, Any]]]:
-    done = subprocess.run(
-        [*DOCTOR, *words, "--json"], env={**env}, capture_output=True, text=True, timeout=60,
-        check=False,
-    )  # fmt: skip
+    done = run(env, "doctor", *words, "--json")
     return done.returncode, json.loads(done.stdout)
 
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.vault.vault import Vault
-from tests.doors.conftest import OWNER
+from tests.applications import application
 from tests.embedders import WordEmbedder
 from tests.http import client_of
 
@@ -26,7 +25,7 @@ def test_a_fault_of_ours_tells_neither_the_caller_nor_the_log_what_was_sent(
     vault: Vault, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "keeproom")
-    with client_of(build_app(replace(vault, embedder=Broken()), owner=OWNER)) as client:
+    with client_of(application(replace(vault, embedder=Broken()))) as client:
         answer = client.post("/api/memories", json={"content": TOLD})
 
         assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
@@ -42,7 +41,7 @@ def test_a_fault_of_ours_tells_neither_the_caller_nor_the_log_what_was_sent(
 
 
 def test_a_busy_store_says_when_to_try_again(vault: Vault) -> None:
-    with client_of(build_app(replace(vault, tries=lambda: iter(())), owner=OWNER)) as client:
+    with client_of(application(replace(vault, tries=lambda: iter(())))) as client:
         answer = client.post("/api/memories", json={"content": TOLD})
 
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")

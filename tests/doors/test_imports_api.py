@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.vault import imports
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import Task, import_of
-from tests.doors.conftest import OWNER, PLACES
+from tests.applications import application
+from tests.doors.conftest import PLACES
 from tests.embedders import WordEmbedder
 from tests.http import client_of
 
@@ -137,7 +137,7 @@ class Hurried:
 
     def __init__(self, vault: Vault) -> None:
         self.rung = list[Task]()
-        self.app = build_app(vault, owner=OWNER, wake=self._ring, import_seconds=0)
+        self.app = application(vault, wake=self._ring, import_seconds=0)
 
     def _ring(self, task: Task) -> None:
         self.rung.append(task)

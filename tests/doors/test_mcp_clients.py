@@ -3,7 +3,6 @@
 import asyncio
 import os
 import subprocess
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,9 +19,10 @@ from keeproom.vault import listing
 from keeproom.vault.listing import Listed
 from keeproom.vault.vault import Vault
 from tests.agents import CLAUDE, LEGACY, MODERN, URL, Place, place_of
+from tests.terminal import KEEPROOM
 
 ERAS = {"auto": MODERN, "legacy": LEGACY[-1]}
-COMMAND = [sys.executable, "-c", "from keeproom.cli import main; main()", "mcp"]
+COMMAND = [*KEEPROOM, "mcp"]
 
 
 @asynccontextmanager

@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.errors import VaultError
 from keeproom.mcp.answers import NOTICE
 from keeproom.mcp.faults import NEXT
@@ -22,6 +21,7 @@ from keeproom.vault.remember import remember
 from keeproom.vault.settings import Wanted, change_settings
 from keeproom.vault.vault import Vault
 from tests.agents import CLAUDE, CURSOR, Agent, Place, agent_of, ids, place_of
+from tests.applications import application
 from tests.doors.conftest import SECRET
 from tests.http import client_of
 from tests.unit.test_architecture import error_classes
@@ -62,7 +62,7 @@ def other(agent: Agent, site: Place, *permissions: Permission, name: str = "Curs
 
 
 def owner_of(site: Place) -> AbstractContextManager[httpx.Client]:
-    return client_of(build_app(site.vault, owner="owner@localhost"))
+    return client_of(application(site.vault))
 
 
 def said(vault: Vault, text: str) -> Memory:

@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.oauth.model import Grant, Pending
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.http import HERE, client_of
 from tests.letting_in import (
     CALLBACK,
@@ -307,7 +307,7 @@ def test_the_browsers_secret_is_for_this_server_alone(
 
 def test_only_the_owner_sees_the_page(door: Door, client_id: str, vault: Vault) -> None:
     url = asked(door, client_id).request.url
-    app = build_app(
+    app = application(
         vault, owner="o@x.example", public_url="https://vault.example", authorization=door.auth
     )
     with client_of(app) as public:

@@ -5,8 +5,8 @@ import json
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.http import HERE, client_of
 from tests.letting_in import Door, registered
 
@@ -121,7 +121,7 @@ def test_other_methods_are_named(door: Door, path: str) -> None:
 
 
 def test_without_sign_in_nothing_of_it_is_served(vault: Vault) -> None:
-    with client_of(build_app(vault, owner="owner@localhost")) as client:
+    with client_of(application(vault)) as client:
         for path in (*RESOURCES, *SERVERS, "/authorize", "/api/oauth/grants"):
             assert client.get(path).status_code == 404, path
         for path in ("/token", "/register", "/revoke", "/authorize"):

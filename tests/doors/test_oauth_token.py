@@ -32,11 +32,6 @@ from tests.letting_in import (
 )
 
 
-@pytest.fixture
-def app(door: Door) -> SignedIn:
-    return signed_in(door)
-
-
 def caller(door: Door, token: str) -> Caller | None:
     """Who a call with this token comes from, as the MCP door asks."""
     try:

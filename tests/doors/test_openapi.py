@@ -22,7 +22,6 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from keeproom.api import build_app
 from keeproom.api.app import bare_app
 from keeproom.api.openapi import description
 from keeproom.local import memory_store
@@ -31,7 +30,7 @@ from keeproom.vault.batch import ImportItem
 from keeproom.vault.model import OWNER as MODEL_OWNER
 from keeproom.vault.remember import remember
 from keeproom.vault.vault import Vault
-from tests.doors.conftest import OWNER
+from tests.applications import application
 from tests.embedders import WordEmbedder
 from tests.http import Local
 from tests.letting_in import Door, code_for, door_in, registered
@@ -80,7 +79,7 @@ def door(vault: Vault, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doo
 
 @pytest.fixture(scope="module")
 def schema(vault: Vault, door: Door) -> BaseSchema:
-    app = build_app(vault, owner=OWNER, import_seconds=1, authorization=door.auth)
+    app = application(vault, import_seconds=1, authorization=door.auth)
     return schemathesis.openapi.from_asgi("/api/openapi.json", Local(app))
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.vault.vault import Vault
-from tests.doors.conftest import OWNER, client_in
+from tests.applications import OWNER, application
+from tests.doors.conftest import client_in
 from tests.http import client_of
 
 ELSEWHERE = "https://evil.example"
@@ -143,13 +143,13 @@ def test_a_tunnel_to_this_machine_opens_nothing(holding: httpx.Client, name: str
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
 def test_this_machine_is_told_by_its_address(vault: Vault, peer: str) -> None:
-    with client_of(build_app(vault, owner=OWNER), peer=(peer, 50_000)) as client:
+    with client_of(application(vault), peer=(peer, 50_000)) as client:
         assert client.get("/api/memories").status_code == 200
 
 
 @pytest.mark.parametrize("peer", ["192.168.1.9", "::ffff:192.168.1.9", "fe80::1%eth0", "somewhere"])
 def test_another_machine_cannot_say_it_is_this_one(vault: Vault, peer: str) -> None:
-    with client_of(build_app(vault, owner=OWNER), peer=(peer, 50_000)) as client:
+    with client_of(application(vault), peer=(peer, 50_000)) as client:
         assert refused(client.get("/api/memories"))
 
 
@@ -161,7 +161,7 @@ def test_another_machine_cannot_say_it_is_this_one(vault: Vault, peer: str) -> N
     ]
 )
 def closed(vault: Vault, request: pytest.FixtureRequest) -> Iterator[httpx.Client]:
-    with client_of(build_app(vault, **request.param)) as client:
+    with client_of(application(vault, **request.param)) as client:
         yield client
 
 
@@ -176,7 +176,7 @@ def test_nobody_is_the_owner_where_no_local_owner_may_be(
 
 
 def test_a_loopback_public_address_keeps_the_local_owner(vault: Vault) -> None:
-    app = build_app(vault, owner=OWNER, public_url="http://127.0.0.1:9000")
+    app = application(vault, public_url="http://127.0.0.1:9000")
     with client_of(app) as client:
         assert client.get("/api/memories").status_code == 200
 
@@ -199,5 +199,5 @@ def test_every_answer_carries_the_security_headers(vault: Vault, client: httpx.C
         assert headers["Referrer-Policy"] == "no-referrer"
         assert headers["Cache-Control"] == "no-store"
         assert "Strict-Transport-Security" not in headers
-    with client_of(build_app(vault, owner="", public_url="https://vault.example")) as public:
+    with client_of(application(vault, owner="", public_url="https://vault.example")) as public:
         assert "max-age" in public.get("/health").headers["Strict-Transport-Security"]

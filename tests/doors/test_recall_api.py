@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from keeproom import compose
-from keeproom.api import build_app
 from keeproom.settings import read_settings
-from tests.doors.conftest import OWNER, client_in
+from tests.applications import application
+from tests.doors.conftest import client_in
 from tests.embedders import WordEmbedder
 from tests.http import client_of
 
@@ -150,7 +150,7 @@ def test_the_bundled_model_finds_a_fact_in_other_languages(tmp_path: Path) -> No
     facts = ("Ana is allergic to hazelnuts", "The car is parked in Utrecht", "Teo plays chess")
     with (
         compose.local(settings) as here,
-        client_of(build_app(here.vault, owner=OWNER)) as client,
+        client_of(application(here.vault)) as client,
     ):
         for fact in facts:
             client.post("/api/memories", json={"content": fact}).raise_for_status()

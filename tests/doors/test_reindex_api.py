@@ -6,11 +6,10 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import INDEX, Task, index_step
-from tests.doors.conftest import OWNER
+from tests.applications import application
 from tests.embedders import WordEmbedder
 from tests.http import client_of
 from tests.search_engine.paper import PaperIndex
@@ -39,7 +38,7 @@ def test_a_rebuild_runs_in_the_background_and_tells_how_far_it_is(
     vault: Vault, embedder: WordEmbedder
 ) -> None:
     told: list[Task] = []
-    with client_of(build_app(vault, owner=OWNER, wake=told.append)) as client:
+    with client_of(application(vault, wake=told.append)) as client:
         remembered(client)
         assert progress(client)["running"] is False
         before, calls = hits(client), embedder.calls
@@ -61,7 +60,7 @@ def test_a_rebuild_runs_in_the_background_and_tells_how_far_it_is(
 
 
 def test_without_reembed_no_embedding_is_made_anew(vault: Vault, embedder: WordEmbedder) -> None:
-    with client_of(build_app(vault, owner=OWNER)) as client:
+    with client_of(application(vault)) as client:
         remembered(client)
         calls = embedder.calls
         assert client.post("/api/reindex").status_code == 202
@@ -86,7 +85,7 @@ def shared(
     vault = vault_on(store, embedder, clock=watch, index=index)
     index_step(vault)
     watch.wait(timedelta(minutes=10))
-    with client_of(build_app(vault, owner=OWNER)) as client:
+    with client_of(application(vault)) as client:
         remembered(client)
         yield client
 

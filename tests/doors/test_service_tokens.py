@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.api.app import bare_app
 from keeproom.api.scopes import needed
 from keeproom.clock import iso
@@ -21,25 +20,11 @@ from keeproom.oauth.errors import NotAuthenticated
 from keeproom.oauth.model import Scope, ServiceToken
 from keeproom.oauth.verify import authenticated
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.doors.conftest import error_of, held
-from tests.http import HERE, InProcess, client_of
-from tests.issuer import Issuer, issuer
+from tests.http import HERE, OURS, InProcess, client_of
 from tests.letting_in import Door, Papers, Watch, signed_in
-from tests.signing_in import House, house_in, provider_at, signs_in
-
-OURS = {"Origin": HERE, "Sec-Fetch-Site": "same-origin"}
-
-
-@pytest.fixture(scope="module")
-def provider() -> Iterator[Issuer]:
-    with issuer() as running:
-        yield running
-
-
-@pytest.fixture
-def house(vault: Vault, provider: Issuer, tmp_path: Path) -> Iterator[House]:
-    with house_in(tmp_path, vault, provider_at(provider)) as opened:
-        yield opened
+from tests.signing_in import House, signs_in
 
 
 @pytest.fixture
@@ -252,6 +237,14 @@ def test_there_are_not_more_tokens_than_anybody_can_oversee(
     assert error_of(answer, 422)["code"] == "limit_reached"
 
 
+def test_a_token_that_has_expired_makes_room_for_another(owner: httpx.Client, house: House) -> None:
+    for n in range(100):
+        made(owner, "read", name=f"n{n}", expires_in_days=1)
+    house.watch.forward(timedelta(days=2))
+
+    assert made(owner, "read")["id"]
+
+
 def header(token: str) -> list[str]:
     swapped = token[:-1] + ("A" if token[-1] != "A" else "B")
     return [
@@ -307,7 +300,7 @@ def test_an_apps_token_does_not_open_the_api(house: House, owner: httpx.Client) 
 
 @pytest.fixture
 def local(vault: Vault, door: Door) -> Iterator[httpx.Client]:
-    with client_of(build_app(vault, owner="owner@localhost", authorization=door.auth)) as client:
+    with client_of(application(vault, authorization=door.auth)) as client:
         yield client
 
 
@@ -332,7 +325,7 @@ def test_a_token_does_not_open_what_only_this_machine_may_reach(
 
     assert local.get("/api/memories", headers=headers | {"X-Forwarded-For": "x"}).status_code == 403
     assert local.get("/api/memories", headers=headers | {"Host": "x.example"}).status_code == 403
-    app = build_app(
+    app = application(
         vault, owner="o@localhost", public_url="https://v.example", authorization=door.auth
     )
     with client_of(app) as public:
@@ -340,7 +333,7 @@ def test_a_token_does_not_open_what_only_this_machine_may_reach(
 
 
 def test_without_a_store_for_them_there_are_no_tokens(vault: Vault) -> None:
-    with client_of(build_app(vault, owner="owner@localhost")) as client:
+    with client_of(application(vault)) as client:
         headers = {"Authorization": "Bearer krm_0123456789_" + "A" * 43}
         assert client.get("/api/memories", headers=headers).status_code == 401
 
@@ -351,7 +344,7 @@ def test_tokens_survive_a_restart(vault: Vault, tmp_path: Path) -> None:
         with closing(grant_store.open(tmp_path / "grants.db")) as store:
             watch = Watch()
             auth = Authorization(grants=store, documents=Papers(watch), issuer=HERE, clock=watch)
-            app = build_app(vault, owner="owner@localhost", authorization=auth)
+            app = application(vault, authorization=auth)
             with httpx.Client(transport=InProcess(app), base_url=HERE) as client:
                 if not texts:
                     texts.append(made(client, "read")["token"])

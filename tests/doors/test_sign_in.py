@@ -1,6 +1,5 @@
 """The owner signs in at a provider: who gets in, what the browser holds, and how it ends."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -10,13 +9,13 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.errors import Unavailable
 from keeproom.oauth.model import Change, Session
 from keeproom.oauth.ports import GrantStore
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.doors.conftest import error_of, held
-from tests.http import HERE, client_of
+from tests.http import HERE, OURS, client_of
 from tests.issuer import ADDRESS, Issuer, issuer
 from tests.letting_in import CALLBACK, CHALLENGE, decided, registered
 from tests.signing_in import (
@@ -32,21 +31,8 @@ from tests.signing_in import (
 )
 
 ELSEWHERE = "https://evil.example"
-OURS = {"Origin": HERE, "Sec-Fetch-Site": "same-origin"}
 LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 PAGE = {"Accept": "text/html,application/xhtml+xml"}
-
-
-@pytest.fixture
-def provider() -> Iterator[Issuer]:
-    with issuer() as running:
-        yield running
-
-
-@pytest.fixture
-def house(vault: Vault, provider: Issuer, tmp_path: Path) -> Iterator[House]:
-    with house_in(tmp_path, vault, provider_at(provider)) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -755,9 +741,8 @@ def test_a_flood_of_refusals_is_recorded_so_far(
 def test_without_a_way_to_sign_in_only_what_anybody_may_ask_is_served(
     vault: Vault, house: House
 ) -> None:
-    app = build_app(
+    app = application(
         vault,
-        owner="owner@localhost",
         public_url="https://vault.example",
         authorization=house.auth,
     )

@@ -10,11 +10,9 @@ from keeproom.local import owner
 from keeproom.vault.vault import Vault
 from tests.cognito import Pool, logs_in, new_pool
 from tests.dynamo import emulator
-from tests.http import HERE
+from tests.http import HERE, OURS
 from tests.issuer import ADDRESS
 from tests.signing_in import House, came_back, house_in, is_in, left
-
-OURS = {"Origin": HERE, "Sec-Fetch-Site": "same-origin"}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from keeproom.errors import Invalid
 from keeproom.oauth.model import Session
 from keeproom.vault.vault import Vault
 from tests.http import HERE
-from tests.issuer import ADDRESS, CLIENT_ID, SECRET, Issuer, issuer
+from tests.issuer import ADDRESS, CLIENT_ID, SECRET, Issuer
 from tests.signing_in import (
     House,
     came_back,
@@ -33,12 +33,6 @@ class Ticks:
 
     def __call__(self) -> float:
         return self.now
-
-
-@pytest.fixture
-def provider() -> Iterator[Issuer]:
-    with issuer() as running:
-        yield running
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Signing in and service tokens as the terminal sets them up, over a real server."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -9,8 +8,8 @@ import pytest
 from keeproom import compose
 from keeproom.errors import Invalid
 from keeproom.settings import read_settings
-from tests.doors.test_cli import run, serving, told
-from tests.issuer import CLIENT_ID, SECRET, Issuer, issuer
+from tests.issuer import CLIENT_ID, SECRET, Issuer
+from tests.terminal import run, serving, told
 
 FULL = {
     "OWNER_EMAILS": "somebody@example.com, owner@example.com",
@@ -18,12 +17,6 @@ FULL = {
     "OIDC_CLIENT_ID": CLIENT_ID,
     "OIDC_CLIENT_SECRET": SECRET,
 }
-
-
-@pytest.fixture
-def provider() -> Iterator[Issuer]:
-    with issuer() as running:
-        yield running
 
 
 @pytest.fixture
@@ -107,8 +100,9 @@ def fault(tmp_path: Path, **changed: str) -> str:
     """The setting at fault, empty when all is well."""
     try:
         settings = read_settings(KEEPROOM_HOME=tmp_path, **{**FULL, **changed})
-        with compose.letting_in(settings, settings.public_url or "http://localhost") as auth:
-            compose.signing_in(settings, auth)
+        address = settings.public_url or "http://localhost"
+        with compose.local_authorization(settings, address) as auth:
+            compose.local_sign_in(settings, auth)
     except Invalid as error:
         return error.param
     return ""

@@ -7,7 +7,6 @@ from typing import Any
 import httpx
 import pytest
 
-from keeproom.api import build_app
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.errors import Unavailable
 from keeproom.vault.batch import ImportItem
@@ -15,7 +14,8 @@ from keeproom.vault.forget import forget
 from keeproom.vault.model import Actor, MemoryType
 from keeproom.vault.remember import remember
 from keeproom.vault.vault import Vault
-from tests.doors.conftest import OWNER, PLACES
+from tests.applications import OWNER, application
+from tests.doors.conftest import PLACES
 from tests.embedders import WordEmbedder
 from tests.http import client_of
 from tests.letting_in import Door
@@ -44,7 +44,7 @@ def months(vault: Vault, store: ItemMemoryStore, embedder: WordEmbedder) -> Vaul
 
 @pytest.fixture
 def client(months: Vault) -> Iterator[httpx.Client]:
-    with client_of(build_app(months, owner=OWNER)) as opened:
+    with client_of(application(months)) as opened:
         yield opened
 
 
@@ -63,7 +63,7 @@ def test_it_counts_by_status_type_month_and_who_wrote(client: httpx.Client) -> N
 
 
 def test_an_empty_vault_has_every_count_at_nothing(vault: Vault) -> None:
-    with client_of(build_app(vault, owner=OWNER)) as client:
+    with client_of(application(vault)) as client:
         told = statistics(client)
 
     assert set(told["by_status"].values()) | set(told["by_type"].values()) == {0}
@@ -89,7 +89,7 @@ def test_what_waits_for_the_index_is_counted(vault: Vault, embedder: WordEmbedde
     embedder.down = True
     remember(vault, ImportItem(content="Ana has a dog"), by=CLAUDE)
 
-    with client_of(build_app(vault, owner=OWNER)) as client:
+    with client_of(application(vault)) as client:
         assert statistics(client)["waiting"] == 1
 
 
@@ -139,5 +139,5 @@ def test_pages_of_other_sites_cannot_read_the_numbers(client: httpx.Client) -> N
 
 
 def test_the_first_page_of_an_empty_vault_says_so(vault: Vault) -> None:
-    with client_of(build_app(vault, owner=OWNER)) as client:
+    with client_of(application(vault)) as client:
         assert "Nothing is in it yet." in client.get("/").text

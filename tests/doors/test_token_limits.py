@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import httpx
 
-from keeproom.api import build_app
 from keeproom.oauth.grant_tokens import MOST_ISSUED, MOST_REFUSED
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.http import client_of
 from tests.letting_in import Door, SignedIn, refreshed, registered, signed_in
 
@@ -46,7 +46,7 @@ def test_one_who_guesses_does_not_make_neighbours_elsewhere_wait(vault: Vault, d
     guesses(door, MOST_REFUSED)
     assert is_told_to_wait(refreshed(door, app.client_id, app.refresh))
 
-    elsewhere = build_app(vault, owner="", authorization=door.auth)
+    elsewhere = application(vault, owner="", authorization=door.auth)
     form = {"grant_type": "refresh_token", "client_id": app.client_id, "refresh_token": app.refresh}
     with client_of(elsewhere, peer=("203.0.113.9", 4_000)) as client:
         assert client.post("/token", data=form).status_code == 200

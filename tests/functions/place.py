@@ -15,11 +15,12 @@ from keeproom.engines.grant_store import ItemGrantStore
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.oauth.authorization import Authorization
 from keeproom.vault.vault import Vault
+from tests.applications import application
 from tests.dynamo import emulator
 from tests.embedders import WordEmbedder
 from tests.functions.gateway import ADDRESS
 from tests.http import InProcess
-from tests.letting_in import Door, Papers, Watch, application_of
+from tests.letting_in import Door, Papers, Watch
 from tests.vaults import vault_on
 
 KEYS = {
@@ -102,6 +103,6 @@ def door_of(grants: DynamoTable, vault: Vault, *, address: str = ADDRESS) -> Gen
     watch = Watch()
     papers = Papers(watch)
     auth = Authorization(grants=ItemGrantStore(grants), documents=papers, issuer=address)
-    owner = InProcess(application_of(vault, auth))
+    owner = InProcess(application(vault, authorization=auth))
     with httpx.Client(transport=owner, base_url="https://localhost") as http:
         yield Door(http=http, auth=auth, watch=watch, papers=papers)

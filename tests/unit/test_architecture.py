@@ -111,7 +111,7 @@ def test_imports_point_inwards() -> None:
 
 
 def test_the_product_needs_python_and_a_stemmer_only() -> None:
-    shared_words = [PACKAGE / f"{name}.py" for name in ("errors", "clock", "ids")]
+    shared_words = [PACKAGE / f"{name}.py" for name in ("errors", "clock", "ids", "pages")]
     whole = [*(PACKAGE / "vault").rglob("*.py"), *(PACKAGE / "oauth").rglob("*.py")]
     product = [*whole, *shared_words]
     foreign = {name_of(path): imports(path) - PRODUCT_MAY_IMPORT for path in product}

@@ -14,10 +14,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from keeproom.engines.doctor import examine, http_client, mcp_address
-from keeproom.engines.loopback import awaiting
-from keeproom.engines.patient import Finding, Health, Patient, Visit
-from tests.sick_vault import ADDRESS, MCP, REDIRECT, SERVED, SickVault, Told, approving
+from keeproom.engines.doctor.callback import listening
+from keeproom.engines.doctor.examine import examine, http_client, mcp_address
+from keeproom.engines.doctor.target import Finding, Health, Target, Visit
+from tests.faulty_vault import ADDRESS, MCP, REDIRECT, SERVED, FaultyVault, Told, approving
 
 STEPS = [
     "challenge",
@@ -34,13 +34,13 @@ SERVER_AT = "GET /.well-known/oauth-authorization-server"
 PAGE = Told(text="<!doctype html><title>Sign in</title>", headers={"Content-Type": "text/html"})
 
 
-def findings(vault: SickVault, visit: Visit | None = None) -> list[Finding]:
+def findings(vault: FaultyVault, visit: Visit | None = None) -> list[Finding]:
     with http_client(vault) as http:
-        patient = Patient(mcp=MCP, http=http, redirect=REDIRECT, visit=visit or approving())
-        return list(examine(patient))
+        target = Target(mcp=MCP, http=http, redirect=REDIRECT, visit=visit or approving())
+        return list(examine(target))
 
 
-def last(vault: SickVault, visit: Visit | None = None) -> Finding:
+def last(vault: FaultyVault, visit: Visit | None = None) -> Finding:
     """The step at which it ended, every step before it having been taken."""
     found = findings(vault, visit)
     assert [one.step for one in found] == STEPS[: len(found)]
@@ -48,12 +48,12 @@ def last(vault: SickVault, visit: Visit | None = None) -> Finding:
 
 
 def test_a_healthy_vault_is_well_at_every_step_and_keeps_no_grant() -> None:
-    vault = SickVault()
+    vault = FaultyVault()
 
     found = findings(vault)
 
     assert [one.step for one in found] == STEPS
-    assert {one.health for one in found} == {Health.WELL}
+    assert {one.health for one in found} == {Health.OK}
     assert vault.revoked == ["rt"]
 
 
@@ -112,12 +112,12 @@ SICK: list[tuple[str, str, Told, str]] = [
 
 
 @pytest.mark.parametrize(("step", "where", "told", "words"), SICK)
-def test_a_sick_answer_ends_at_its_step_with_the_likely_cause(
+def test_a_faulty_answer_ends_at_its_step_with_the_likely_cause(
     step: str, where: str, told: Told, words: str
 ) -> None:
-    found = last(SickVault({where: told}))
+    found = last(FaultyVault({where: told}))
 
-    assert (found.step, found.health) == (step, Health.ILL)
+    assert (found.step, found.health) == (step, Health.FAIL)
     assert words in " ".join((found.saw, found.cause, found.remedy))
     assert found.cause.endswith(".")
     assert found.remedy.endswith(".")
@@ -134,10 +134,10 @@ def test_a_sick_answer_ends_at_its_step_with_the_likely_cause(
 def test_a_missing_challenge_is_odd_and_does_not_end_the_examination(
     headers: Mapping[str, str], words: str
 ) -> None:
-    found = findings(SickVault({"POST /mcp": Told(status=401, headers=headers)}))
+    found = findings(FaultyVault({"POST /mcp": Told(status=401, headers=headers)}))
 
     assert [one.step for one in found] == STEPS
-    assert [one.health for one in found] == [Health.ODD, *[Health.WELL] * 7]
+    assert [one.health for one in found] == [Health.ODD, *[Health.OK] * 7]
     assert words in found[0].cause
 
 
@@ -154,14 +154,14 @@ BROUGHT: list[tuple[Mapping[str, str | None], str]] = [
 def test_what_the_browser_brings_back_is_checked(
     changed: Mapping[str, str | None], words: str
 ) -> None:
-    found = last(SickVault(), approving(**changed))
+    found = last(FaultyVault(), approving(**changed))
 
-    assert (found.step, found.health) == ("approval", Health.ILL)
+    assert (found.step, found.health) == ("approval", Health.FAIL)
     assert words in " ".join((found.saw, found.cause, found.remedy))
 
 
 def test_a_browser_that_does_not_come_back_is_the_approvals_fault() -> None:
-    assert last(SickVault(), lambda _: None).step == "approval"
+    assert last(FaultyVault(), lambda _: None).step == "approval"
 
 
 def failing(error: Exception, root: Exception) -> Callable[[], Exception]:
@@ -176,22 +176,22 @@ def failing(error: Exception, root: Exception) -> Callable[[], Exception]:
 def test_a_connection_that_breaks_belongs_to_the_step_it_breaks_in(where: str) -> None:
     broken = failing(httpx.RemoteProtocolError("gone"), OSError())
 
-    found = last(SickVault(fails={where: broken}))
+    found = last(FaultyVault(fails={where: broken}))
 
-    assert found.health is Health.ILL
+    assert found.health is Health.FAIL
     assert "in the middle of an answer" in found.cause
 
 
 def test_a_name_that_leads_nowhere_is_said_to() -> None:
     lost = failing(httpx.ConnectError("lost"), socket.gaierror())
 
-    assert "leads nowhere" in last(SickVault(fails={"POST /mcp": lost})).saw
+    assert "leads nowhere" in last(FaultyVault(fails={"POST /mcp": lost})).saw
 
 
 def reached(address: str, *, seconds: float = 5) -> Finding:
     with httpx.Client(timeout=seconds) as http:
-        patient = Patient(mcp=f"{address}/mcp", http=http, redirect=REDIRECT, visit=approving())
-        (found,) = examine(patient)
+        target = Target(mcp=f"{address}/mcp", http=http, redirect=REDIRECT, visit=approving())
+        (found,) = examine(target)
         return found
 
 
@@ -303,7 +303,7 @@ def test_an_address_may_be_typed_with_and_without_its_path(typed: str, meant: st
 
 
 def test_the_browser_is_awaited_on_this_machine() -> None:
-    with awaiting() as back, httpx.Client() as browser:
+    with listening() as back, httpx.Client() as browser:
         assert browser.get(back.address.replace("/callback", "/favicon.ico")).status_code == 404
         assert browser.get(back.address, params={"code": "c", "state": "s"}).status_code == 200
 

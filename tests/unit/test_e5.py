@@ -15,7 +15,7 @@ from keeproom.engines.scorer import NumpyScorer
 from keeproom.engines.transformer import double_gelu
 from keeproom.engines.unigram import Unigram
 from keeproom.errors import Unavailable
-from keeproom.local.embedder import BundledEmbedder
+from keeproom.local import embedder as bundled
 from keeproom.vault.model import Embedding
 from keeproom.vault.ports import Embedder, Encoded
 
@@ -38,7 +38,7 @@ def file() -> Path:
 
 @pytest.fixture(scope="module")
 def embedder(file: Path) -> Embedder:
-    return BundledEmbedder.open(file)
+    return bundled.open(file)
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def test_a_query_asked_again_is_remembered(embedder: Embedder) -> None:
 
 
 def test_threads_share_one_model(file: Path) -> None:
-    fresh = BundledEmbedder.open(file)
+    fresh = bundled.open(file)
 
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(fresh.passages, [[DARK]] * 4))
@@ -206,7 +206,7 @@ def test_threads_share_one_model(file: Path) -> None:
 
 
 def test_a_missing_model_is_unavailable(tmp_path: Path) -> None:
-    embedder = BundledEmbedder.open(tmp_path / "absent.bin")
+    embedder = bundled.open(tmp_path / "absent.bin")
 
     assert embedder.dims == 384
     with pytest.raises(Unavailable, match=r"keeproom\[local\]"):
@@ -219,7 +219,7 @@ def test_another_file_is_not_used(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
     with pytest.raises(Unavailable):
-        BundledEmbedder.open(path).passages(["anything"])
+        bundled.open(path).passages(["anything"])
 
 
 def test_a_file_with_one_wrong_bit_is_not_used(file: Path, tmp_path: Path) -> None:
@@ -229,12 +229,12 @@ def test_a_file_with_one_wrong_bit_is_not_used(file: Path, tmp_path: Path) -> No
     path.write_bytes(content)
 
     with pytest.raises(Unavailable):
-        BundledEmbedder.open(path).query("anything")
+        bundled.open(path).query("anything")
 
 
 def test_a_folder_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
-        BundledEmbedder.open(tmp_path).query("anything")
+        bundled.open(tmp_path).query("anything")
 
 
 def test_the_package_that_carries_the_model_is_never_imported(embedder: Embedder) -> None:

@@ -224,7 +224,7 @@ def test_an_endpoint_that_stays_broken_is_given_up(endpoint: Endpoint) -> None:
     endpoint.answers = [Answer(500)]
     start = time.monotonic()
 
-    with embedder(endpoint, deadline=0.6) as model, pytest.raises(Unavailable):
+    with embedder(endpoint, query_deadline=0.6) as model, pytest.raises(Unavailable):
         model.query(TEXT)
 
     assert len(endpoint.asked) >= 2
@@ -235,7 +235,7 @@ def test_a_slow_answer_is_not_waited_for(endpoint: Endpoint) -> None:
     endpoint.answers = [Answer(stalls=True)]
     start = time.monotonic()
 
-    with embedder(endpoint, deadline=0.2) as model, pytest.raises(Unavailable):
+    with embedder(endpoint, query_deadline=0.2) as model, pytest.raises(Unavailable):
         model.query(TEXT)
 
     assert time.monotonic() - start < 5
@@ -312,7 +312,7 @@ def test_key_and_text_are_in_no_error_and_no_log(
     caplog.set_level(logging.DEBUG)
     endpoint.answers = [answer]
 
-    with embedder(endpoint, deadline=0.2) as model:
+    with embedder(endpoint, query_deadline=0.2) as model:
         with pytest.raises(Unavailable) as caught:
             model.query(TEXT)
         said = f"{caught.value!r} {model!r} {caplog.text}"

@@ -49,13 +49,12 @@ class Composed:
 @contextmanager
 def local(settings: Settings) -> Generator[Composed]:
     """The vault in the settings' folder, which is made if need be. Raises `Unusable`."""
-    from keeproom.local import memory_store, search_index
-    from keeproom.local.blobs import FileBlobs
+    from keeproom.local import blobs, memory_store, search_index
 
     home = settings.home
     _make_private(home)
     store, embedder = memory_store.open(home / "vault.db", clock=utc_now), embedder_of(settings)
-    index = search_index.open(FileBlobs(home), SNAPSHOT, model=embedder.model, dims=embedder.dims)
+    index = search_index.open(blobs.open(home), SNAPSHOT, model=embedder.model, dims=embedder.dims)
     try:
         yield _composed(store, index, embedder, place=str(home))
     finally:
@@ -133,7 +132,7 @@ def _composed(
 
 
 @contextmanager
-def letting_in(settings: Settings, issuer: str) -> Generator[Authorization]:
+def local_authorization(settings: Settings, issuer: str) -> Generator[Authorization]:
     """What lets apps into the vault of the settings' folder. `issuer`: the address it is reached
     at. Raises `Unusable` and `Invalid`."""
     from keeproom.local import grant_store
@@ -147,7 +146,7 @@ def letting_in(settings: Settings, issuer: str) -> Generator[Authorization]:
         store.close()
 
 
-def letting_in_cloud(settings: Settings) -> Authorization:
+def cloud_authorization(settings: Settings) -> Authorization:
     """What lets apps into the vault at the settings' public address. Raises `Invalid` when they
     name no address or no table."""
     from keeproom.aws import grant_store
@@ -157,7 +156,7 @@ def letting_in_cloud(settings: Settings) -> Authorization:
     return Authorization(grants=store, documents=documents_of(settings), issuer=issuer)
 
 
-def signing_in(settings: Settings, authorization: Authorization) -> SignIn | None:
+def local_sign_in(settings: Settings, authorization: Authorization) -> SignIn | None:
     """How the owner signs in, if at a provider. Raises `Invalid` for settings that are incomplete
     or not safe."""
     from keeproom.local import owner
@@ -175,7 +174,7 @@ def signing_in(settings: Settings, authorization: Authorization) -> SignIn | Non
     return SignIn(auth=authorization, provider=provider, owners=settings.owners)
 
 
-def signing_in_cloud(settings: Settings, authorization: Authorization) -> SignIn | None:
+def cloud_sign_in(settings: Settings, authorization: Authorization) -> SignIn | None:
     """The same on AWS, where the secret is not in the settings. Raises `Invalid`."""
     from keeproom.aws import owner
 
@@ -226,9 +225,9 @@ def embedder_of(settings: Settings) -> Embedder:
         case "none":
             return NoEmbedder()
         case "bundled":
-            from keeproom.local.embedder import BundledEmbedder
+            from keeproom.local import embedder
 
-            return BundledEmbedder.open()
+            return embedder.open()
         case "fastembed":
             from keeproom.engines.fastembed_embedder import FastEmbedder
 

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import cache, partial
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
@@ -13,10 +12,10 @@ from keeproom import api, mcp
 from keeproom.api.access import AccessLog
 from keeproom.api.headers import HeadAsGet, SecurityHeaders
 from keeproom.api.limits import BodyLimit
+from keeproom.engines.loopback import is_loopback
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.sign_in import SignIn
 from keeproom.oauth.verify import authenticated
-from keeproom.settings import LOOPBACK
 from keeproom.vault.vault import Vault
 from keeproom.vault.work import Wake
 
@@ -68,6 +67,5 @@ def application(
 
 def _guarded(door: ASGIApp, public_url: str) -> ASGIApp:
     """With what `api.build_app` puts before its own routes."""
-    address = urlsplit(public_url)
-    hsts = address.scheme == "https" and address.hostname not in LOOPBACK
+    hsts = public_url.startswith("https:") and not is_loopback(public_url)
     return SecurityHeaders(HeadAsGet(AccessLog(BodyLimit(door))), hsts=hsts)

@@ -9,10 +9,10 @@ from platformdirs import user_data_path
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from keeproom.engines.loopback import is_loopback
 from keeproom.errors import Invalid
 from keeproom.oauth.addresses import folded_all
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ADDRESS = re.compile(r"[^\s@*<>\"]+@[^\s@*<>\"]+")
 
 
@@ -193,7 +193,7 @@ class Settings(BaseSettings):
     @property
     def is_local(self) -> bool:
         """Whether the vault is only reached from this machine."""
-        return not self.public_url or urlsplit(self.public_url).hostname in LOOPBACK
+        return not self.public_url or is_loopback(self.public_url)
 
 
 def read_settings(**changed: object) -> Settings:

@@ -21,7 +21,7 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
 
 from keeproom.aws.client import client
 from keeproom.engines.bedrock_models import BedrockModel, Purpose, bedrock_model
-from keeproom.engines.excerpts import excerpts
+from keeproom.engines.excerpts import encoded, excerpts
 from keeproom.engines.pace import Late, Pace
 from keeproom.engines.unit_rows import unit_rows
 from keeproom.errors import Unavailable
@@ -78,7 +78,7 @@ class BedrockEmbedder:
         deadline: float = 10.0,
         query_deadline: float = 3.0,
     ) -> None:
-        self._client, self._of, self._region = client, model, region
+        self._client, self._model, self._region = client, model, region
         self._deadline, self._query_deadline = deadline, query_deadline
         self._pace = Pace(CALLS)
         self._pool = ThreadPoolExecutor(CALLS, thread_name_prefix="bedrock")
@@ -90,21 +90,20 @@ class BedrockEmbedder:
 
     @property
     def model(self) -> str:
-        return self._of.name
+        return self._model.name
 
     @property
     def dims(self) -> int:
-        return self._of.dims
+        return self._model.dims
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        parts = [excerpts(text) for text in texts]
-        every = [part for each in parts for part in each]
-        rows = iter(self._rows(every, Purpose.MEMORY, seconds=self._deadline))
-        return [Encoded(vectors=b"".join(next(rows) for _ in each)) for each in parts]
+        return encoded(
+            texts, lambda parts: self._rows(parts, Purpose.MEMORY, seconds=self._deadline)
+        )
 
     def query(self, text: str) -> EncodedQuery:
         """A long query is cut after the first excerpt."""
-        purpose = Purpose.QUESTION if self._of.tells_apart else Purpose.MEMORY
+        purpose = Purpose.QUESTION if self._model.tells_apart else Purpose.MEMORY
         (row,) = self._rows(excerpts(text)[:1], purpose, seconds=self._query_deadline)
         return EncodedQuery(vector=row)
 
@@ -114,7 +113,7 @@ class BedrockEmbedder:
         until = monotonic() + seconds
         works = [
             self._pool.submit(self._embedded, part, purpose, until)
-            for part in batched(lacking, self._of.most, strict=False)
+            for part in batched(lacking, self._model.most, strict=False)
         ]
         for work in self._ended(works, seconds):
             found |= work.result()
@@ -132,7 +131,7 @@ class BedrockEmbedder:
         yield from failed or works
 
     def _embedded(self, texts: Sequence[str], purpose: Purpose, until: float) -> dict[_Key, bytes]:
-        answer = self._answer(json.dumps(self._of.body(texts, purpose)).encode(), until)
+        answer = self._answer(json.dumps(self._model.body(texts, purpose)).encode(), until)
         made = {
             (purpose, text): row
             for text, row in zip(texts, self._vectors(answer, len(texts)), strict=True)
@@ -159,7 +158,7 @@ class BedrockEmbedder:
         """None: later. The texts of the errors are dropped: they may hold what was sent."""
         try:
             told = self._client.invoke_model(
-                modelId=self._of.id,
+                modelId=self._model.id,
                 body=body,
                 contentType="application/json",
                 accept="application/json",
@@ -195,8 +194,8 @@ class BedrockEmbedder:
 
     def _vectors(self, answer: bytes, expected: int) -> Iterable[bytes]:
         try:
-            rows: Sequence[Any] = self._of.vectors(json.loads(answer))
-            right = len(rows) == expected and all(len(row) == self._of.dims for row in rows)
+            rows: Sequence[Any] = self._model.vectors(json.loads(answer))
+            right = len(rows) == expected and all(len(row) == self._model.dims for row in rows)
         except (ValueError, TypeError, LookupError, RecursionError):
             rows, right = (), False
         if not right:
@@ -204,7 +203,7 @@ class BedrockEmbedder:
         return [row.tobytes() for row in unit_rows(rows)]
 
     def _named(self) -> str:
-        return f"Bedrock's model {self._of.id}" + (f" in {self._region}" if self._region else "")
+        return f"Bedrock's model {self._model.id}" + (f" in {self._region}" if self._region else "")
 
 
 @dataclass(slots=True)

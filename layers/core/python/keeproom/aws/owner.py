@@ -11,6 +11,7 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
 )
 
 from keeproom.aws.client import client
+from keeproom.engines.loopback import is_loopback
 from keeproom.engines.oidc import OidcProvider
 from keeproom.errors import Unavailable, Unusable
 
@@ -32,19 +33,19 @@ def open(
     `Invalid`."""
 
     @cache
-    def asked() -> Any:  # noqa: ANN401  boto3 makes the methods as it runs
+    def manager() -> Any:  # noqa: ANN401  boto3 makes the methods as it runs
         return client("secretsmanager", endpoint=endpoint, attempts=2)
 
     @cache
     def secret() -> str:
-        return _secret(asked(), secrets_arn)
+        return _secret(manager(), secrets_arn)
 
     @cache
     def found_at() -> str:
         """A pool in an emulator goes by the name it would have on AWS."""
-        here = str(asked().meta.endpoint_url)
+        here = str(manager().meta.endpoint_url)
         pool = urlsplit(issuer).path
-        return here + pool if urlsplit(here).hostname in ("localhost", "127.0.0.1") else ""
+        return here + pool if is_loopback(here) else ""
 
     return OidcProvider(
         issuer,
@@ -56,13 +57,13 @@ def open(
     )
 
 
-def _secret(asked: Any, arn: str) -> str:  # noqa: ANN401
+def _secret(manager: Any, arn: str) -> str:  # noqa: ANN401
     try:
-        answer = asked.get_secret_value(SecretId=arn)
+        answer = manager.get_secret_value(SecretId=arn)
     except (BotoCoreError, ClientError) as error:
         raise Unavailable("The secret of the sign-in cannot be read.") from error
     finally:
-        asked.close()
+        manager.close()
     try:
         kept = json.loads(answer["SecretString"])
     except (KeyError, ValueError):

@@ -14,6 +14,7 @@ from botocore.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
 )
 from botocore.httpsession import URLLib3Session  # pyright: ignore[reportMissingTypeStubs]
 
+from keeproom.engines.loopback import is_loopback
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.opensearch.calls import Answer, Send
 from keeproom.engines.opensearch.collection import Collection
@@ -24,7 +25,6 @@ from keeproom.vault.blobs import Blobs
 
 CONNECT, READ = 1.0, 1.5  # seconds; together the deadline of a search
 PATIENT = 20.0  # seconds for an answer, where nobody waits for ours: a collection wakes in 10 to 30
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _LATE = "The search service did not answer in time."
 
 
@@ -49,10 +49,6 @@ def open(
     shared = Collection(send, vault=vault, model=model, dims=dims)
     here = InProcessIndex.open(model, dims, snapshots=BlobSnapshots(blobs, name))
     return CollectionIndex(here, shared)
-
-
-def is_loopback(url: str) -> bool:
-    return urlsplit(url).hostname in _LOOPBACK
 
 
 def signed(

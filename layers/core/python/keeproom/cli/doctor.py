@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from keeproom.cli.terminal import Json, app, note, say, say_json
-from keeproom.engines.doctor import examine, http_client, mcp_address
-from keeproom.engines.loopback import awaiting
-from keeproom.engines.patient import Finding, Health, Patient
+from keeproom.engines.doctor.callback import listening
+from keeproom.engines.doctor.examine import examine, http_client, mcp_address
+from keeproom.engines.doctor.target import Finding, Health, Target
 
 Address = Annotated[str, typer.Argument(help="Address of the vault, with or without /mcp.")]
 NoBrowser = Annotated[
@@ -26,7 +26,7 @@ def doctor(
 ) -> None:
     """Connect to a vault as an app does, and name the step that fails. Exit code 1 if one does."""
     findings: list[Finding] = []
-    with awaiting() as back, http_client() as http:
+    with listening() as back, http_client() as http:
 
         def visit(address: str) -> Mapping[str, str] | None:
             note(f"Approve in the browser, on this machine:\n{address}")
@@ -34,14 +34,14 @@ def doctor(
                 webbrowser.open(address)
             return back.wait(seconds=wait)
 
-        patient = Patient(mcp=mcp_address(url), http=http, redirect=back.address, visit=visit)
-        for finding in examine(patient):
+        target = Target(mcp=mcp_address(url), http=http, redirect=back.address, visit=visit)
+        for finding in examine(target):
             findings.append(finding)
             if not json:
                 say(_told(finding))
     if json:
         say_json([asdict(finding) for finding in findings])
-    if findings[-1].health is Health.ILL:
+    if findings[-1].health is Health.FAIL:
         sys.exit(1)
 
 

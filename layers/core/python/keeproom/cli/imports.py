@@ -10,7 +10,8 @@ import typer
 
 from keeproom.cli.terminal import OWNER, Json, app, note, opened, progress, say, say_json
 from keeproom.errors import Invalid
-from keeproom.vault import imports
+from keeproom.pages import every
+from keeproom.vault import imports, listing
 from keeproom.vault.batch import Batch, BatchState, ImportItem, Skipped, Stored
 from keeproom.vault.split import from_json, from_text
 from keeproom.vault.vault import Vault
@@ -51,18 +52,16 @@ def _work(vault: Vault, batch: Batch) -> Batch:
 def _counts(vault: Vault, batch: Batch) -> dict[str, int]:
     """How many were stored, by status, and skipped, by reason."""
     told: Counter[str] = Counter()
-    cursor = ""
-    while True:
-        page = vault.memories.outcomes(batch.id, cursor=cursor, limit=1000)
-        for _, outcome in page.items:
-            match outcome:
-                case Stored():
-                    told[outcome.status.value] += 1
-                case Skipped():
-                    told[f"skipped_{outcome.reason.value}"] += 1
-        cursor = page.next
-        if not cursor:
-            return {"total": batch.total, "stored": batch.stored, **dict(sorted(told.items()))}
+    outcomes = every(
+        lambda cursor: listing.outcomes(vault, batch.id, cursor=cursor, limit=listing.LARGEST_PAGE)
+    )
+    for _, outcome in outcomes:
+        match outcome:
+            case Stored():
+                told[outcome.status.value] += 1
+            case Skipped():
+                told[f"skipped_{outcome.reason.value}"] += 1
+    return {"total": batch.total, "stored": batch.stored, **dict(sorted(told.items()))}
 
 
 def _tell(batch: Batch, counts: dict[str, int]) -> None:

@@ -1,12 +1,14 @@
 """`keeproom remember`, `recall`, `list`, `forget`."""
 
 import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from keeproom.cli.terminal import OWNER, Json, app, note, opened, say, say_json
 from keeproom.clock import iso
+from keeproom.pages import every
 from keeproom.vault import listing
 from keeproom.vault import recall as recalling
 from keeproom.vault.batch import ImportItem, Skipped
@@ -14,6 +16,7 @@ from keeproom.vault.forget import forget as forget_one
 from keeproom.vault.model import Memory, MemoryType, Status
 from keeproom.vault.remember import remember as remember_one
 from keeproom.vault.split import parsed_date
+from keeproom.vault.vault import Vault
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
 
@@ -88,17 +91,11 @@ def list_(
     """List every memory."""
     which = listing.Listed(status=status, tags=frozenset(tag or ()), batch_id=batch)
     with opened() as here:
-        cursor = ""
-        while True:
-            page = listing.memories(here.vault, which, cursor=cursor, limit=200)
-            for memory in page.items:
-                if as_json:
-                    say_json(shown(memory))
-                else:
-                    say(f"{memory.id}  {memory.status.value:<10}  {line(memory)}")
-            cursor = page.next
-            if not cursor:
-                return
+        for memory in every_memory(here.vault, which):
+            if as_json:
+                say_json(shown(memory))
+            else:
+                say(f"{memory.id}  {memory.status.value:<10}  {line(memory)}")
 
 
 @app.command()
@@ -113,6 +110,10 @@ def forget(
         say_json({"forgotten": memory_id})
     else:
         say(f"Forgotten: {memory_id}")
+
+
+def every_memory(vault: Vault, which: listing.Listed) -> Iterator[Memory]:
+    return every(lambda cursor: listing.memories(vault, which, cursor=cursor, limit=200))
 
 
 def line(memory: Memory) -> str:

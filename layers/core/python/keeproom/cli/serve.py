@@ -10,13 +10,11 @@ import typer
 
 from keeproom import compose
 from keeproom.cli.terminal import app, say
+from keeproom.cli.upkeep import clean_up
 from keeproom.errors import Unavailable
 from keeproom.local.queue import Worker
-from keeproom.oauth import cleanup
 from keeproom.oauth.authorization import Authorization
 from keeproom.settings import Settings, read_settings
-from keeproom.vault import retention
-from keeproom.vault.vault import Vault
 
 Port = Annotated[
     int | None,
@@ -31,7 +29,7 @@ def serve(port: Port = None) -> None:
     logging.getLogger("keeproom").setLevel(logging.INFO)
     with _listening(settings.port) as listener, compose.local(settings) as composed:
         address = settings.public_url or f"http://localhost:{listener.getsockname()[1]}"
-        with compose.letting_in(settings, address) as authorization:
+        with compose.local_authorization(settings, address) as authorization:
             _serve(settings, composed, authorization, listener)
 
 
@@ -62,11 +60,11 @@ def _serve(
 
     from keeproom import doors  # noqa: PLC0415
 
-    sign_in = compose.signing_in(settings, authorization)
+    sign_in = compose.local_sign_in(settings, authorization)
     worker = Worker(
         composed.vault,
         prepare=composed.prepare,
-        upkeep=lambda: _clean_up(composed.vault, authorization),
+        upkeep=lambda: clean_up(composed.vault, authorization),
     )
     port = listener.getsockname()[1]
 
@@ -74,8 +72,10 @@ def _serve(
     async def running() -> AsyncGenerator[None]:
         worker.start()
         say(_welcome(port, composed, agents=f"{authorization.issuer}/mcp"))
-        yield
-        worker.stop()
+        try:
+            yield
+        finally:
+            worker.stop()
 
     door = doors.application(
         composed.vault,
@@ -93,11 +93,6 @@ def _serve(
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:  # uvicorn passes on the signal it has stopped for
         return
-
-
-def _clean_up(vault: Vault, authorization: Authorization) -> None:
-    retention.clean_up(vault)
-    cleanup.clean_up(authorization, audit_before=retention.audit_kept_from(vault))
 
 
 def _welcome(port: int, composed: compose.Composed, *, agents: str) -> str:

@@ -11,6 +11,7 @@ from keeproom.clock import iso
 from keeproom.errors import Invalid
 from keeproom.oauth import service_tokens
 from keeproom.oauth.model import Scope, ServiceToken
+from keeproom.pages import every
 from keeproom.settings import read_settings
 
 token = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens for scripts.")
@@ -29,7 +30,7 @@ def create(name: str, scope: Scopes = None, days: Days = None, as_json: Json = F
         raise Invalid(f"Say what it may do: --scope {', '.join(Scope)}.", param="scope")
     lasts = None if days is None else timedelta(days=days)
     settings = read_settings()
-    with compose.letting_in(settings, settings.public_url) as auth:
+    with compose.local_authorization(settings, settings.public_url) as auth:
         made = service_tokens.create(auth, name, frozenset(scope), by=OWNER.name, lasts=lasts)
     if as_json:
         say_json({"token": made.text, **_told(made.token)})
@@ -40,14 +41,9 @@ def create(name: str, scope: Scopes = None, days: Days = None, as_json: Json = F
 @token.command("list")
 def list_(as_json: Json = False) -> None:
     """Show every token that is good, and when it was used last."""
-    settings, found, cursor = read_settings(), list[ServiceToken](), ""
-    with compose.letting_in(settings, settings.public_url) as auth:
-        while True:
-            page = service_tokens.tokens(auth, cursor=cursor, limit=100)
-            found += page.items
-            cursor = page.next
-            if not cursor:
-                break
+    settings = read_settings()
+    with compose.local_authorization(settings, settings.public_url) as auth:
+        found = list(every(lambda cursor: service_tokens.tokens(auth, cursor=cursor)))
     if as_json:
         say_json([_told(one) for one in found])
         return
@@ -60,7 +56,7 @@ def list_(as_json: Json = False) -> None:
 def revoke(token_id: str) -> None:
     """Make a token worthless, from its next call on."""
     settings = read_settings()
-    with compose.letting_in(settings, settings.public_url) as auth:
+    with compose.local_authorization(settings, settings.public_url) as auth:
         service_tokens.revoke_token(auth, token_id, by=OWNER.name)
 
 

@@ -2,9 +2,15 @@
 
 from dataclasses import asdict
 
-from keeproom.cli.terminal import OWNER, Json, app, opened, progress, say, say_json
+from keeproom import compose
+from keeproom.cli.terminal import Json, app, opened, progress, say, say_json
+from keeproom.oauth import cleanup as oauth_cleanup
+from keeproom.oauth.authorization import Authorization
+from keeproom.settings import read_settings
 from keeproom.vault import retention
+from keeproom.vault.model import OWNER, Actor
 from keeproom.vault.statistics import statistics
+from keeproom.vault.vault import Vault
 
 
 @app.command()
@@ -60,14 +66,24 @@ def calibrate(as_json: Json = False) -> None:
 @app.command()
 def cleanup(as_json: Json = False) -> None:
     """Remove what the settings keep no longer; a running vault does so by itself."""
-    with opened() as here:
-        done = retention.clean_up(here.vault, by=OWNER)
+    settings = read_settings()
+    with opened() as here, compose.local_authorization(settings, settings.public_url) as auth:
+        done, apps = clean_up(here.vault, auth, by=OWNER)
     if as_json:
-        told = asdict(done)
+        told = asdict(done) | {"apps": apps}
         del told["more"]
         say_json(told)
         return
     say(
         f"Removed: {done.superseded} superseded and {done.rejected} rejected memories, "
-        f"{done.earlier_texts} earlier texts of edited ones, {done.audit} audit entries."
+        f"{done.earlier_texts} earlier texts of edited ones, {done.audit} audit entries, "
+        f"{apps} leftovers of apps."
     )
+
+
+def clean_up(
+    vault: Vault, auth: Authorization, *, by: Actor = retention.CLEANUP
+) -> tuple[retention.CleanedUp, int]:
+    """Of the vault, and how much of what apps and their audit have left. Raises `Unavailable`."""
+    done = retention.clean_up(vault, by=by)
+    return done, oauth_cleanup.clean_up(auth, audit_before=retention.audit_kept_from(vault))

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from keeproom.engines.excerpts import excerpts
+from keeproom.engines.excerpts import encoded, excerpts
 from keeproom.engines.unit_rows import unit_rows
 from keeproom.errors import Unavailable
 from keeproom.vault.ports import Encoded, EncodedQuery
@@ -39,10 +39,8 @@ class FastEmbedder:
         return self._dims
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        parts = [excerpts(text) for text in texts]
         model = self._loaded()
-        rows = iter(self._vectors(model.passage_embed([part for each in parts for part in each])))
-        return [Encoded(vectors=b"".join(next(rows) for _ in each)) for each in parts]
+        return encoded(texts, lambda parts: self._vectors(model.passage_embed(parts)))
 
     def query(self, text: str) -> EncodedQuery:
         (vector,) = self._vectors(self._loaded().query_embed(excerpts(text)[0]))

@@ -6,21 +6,22 @@ from functools import cached_property
 from ssl import SSLContext
 from time import monotonic
 from typing import Any, cast
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
 from keeproom.engines.id_token import claims_of
+from keeproom.engines.loopback import is_loopback
 from keeproom.engines.signing_keys import SigningKeys
 from keeproom.errors import Invalid, Unavailable
 from keeproom.oauth.errors import SignInFailed
 from keeproom.oauth.ports import Person
+from keeproom.oauth.redirects import with_query
 
 CALLBACK = "/auth/callback"
 SIGNED_OUT = "/auth/signed-out"
 _PATIENCE = httpx.Timeout(5.0, connect=3.0)
 _LARGEST = 256_000  # bytes of an answer
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _AGAIN = 3600.0  # seconds until the provider's description is read again
 
 
@@ -31,9 +32,7 @@ def is_trusted_address(url: str) -> bool:
         host = parts.hostname or ""
     except ValueError:
         return False
-    return bool(host) and (
-        parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)
-    )
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url)))
 
 
 class OidcProvider:
@@ -78,7 +77,7 @@ class OidcProvider:
             "code_challenge_method": "S256",
             **({"prompt": "select_account"} if anew else {}),
         }
-        return _with_query(self._place("authorization_endpoint"), asked)
+        return with_query(self._place("authorization_endpoint"), asked)
 
     def person(self, code: str, *, verifier: str, nonce: str) -> Person:
         given = self._exchanged(code, verifier)
@@ -101,12 +100,12 @@ class OidcProvider:
     def exit(self) -> str:
         back = self._home + SIGNED_OUT
         if self._logout_url:
-            return _with_query(self._logout_url, {"client_id": self._client_id, "logout_uri": back})
+            return with_query(self._logout_url, {"client_id": self._client_id, "logout_uri": back})
         place = self._described().get("end_session_endpoint")
         if not isinstance(place, str) or not is_trusted_address(place):
             return ""
         asked = {"client_id": self._client_id, "post_logout_redirect_uri": back}
-        return _with_query(place, asked)
+        return with_query(place, asked)
 
     def _exchanged(self, code: str, verifier: str) -> Mapping[str, Any]:
         form = {
@@ -217,7 +216,3 @@ def _object(answer: httpx.Response) -> Mapping[str, Any]:
     if answer.status_code != 200 or not isinstance(content, dict):
         raise Unavailable("The sign-in service does not answer as it should.")
     return cast("dict[str, Any]", content)
-
-
-def _with_query(url: str, asked: Mapping[str, str]) -> str:
-    return f"{url}{'&' if '?' in url else '?'}{urlencode(asked)}"

@@ -4,7 +4,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,7 +15,7 @@ import httpx
 import numpy as np
 import numpy.typing as npt
 
-from keeproom.engines.excerpts import excerpts
+from keeproom.engines.excerpts import encoded, excerpts
 from keeproom.engines.unit_rows import unit_rows
 from keeproom.errors import Invalid, Unavailable
 from keeproom.vault.ports import Encoded, EncodedQuery
@@ -89,16 +89,16 @@ class EndpointEmbedder:
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         """The deadline is that of each batch."""
-        parts = [excerpts(text) for text in texts]
-        every = [part for each in parts for part in each]
-        parts_of = batched(every, self._batch)
-        rows = (row for some in parts_of for row in self._embedded(some, seconds=self._deadline))
-        return [Encoded(vectors=b"".join(next(rows).tobytes() for _ in each)) for each in parts]
+        return encoded(texts, self._vectors)
 
     def query(self, text: str) -> EncodedQuery:
         """A long query is cut after the first excerpt."""
         (row,) = self._embedded(excerpts(text)[:1], seconds=self._query_deadline)
         return EncodedQuery(vector=row.tobytes())
+
+    def _vectors(self, parts: Sequence[str]) -> Iterator[bytes]:
+        for some in batched(parts, self._batch):
+            yield from (row.tobytes() for row in self._embedded(some, seconds=self._deadline))
 
     def _embedded(self, texts: Sequence[str], *, seconds: float) -> Floats:
         asked: dict[str, Any] = {"model": self._name, "input": list(texts)}

@@ -11,6 +11,11 @@ from keeproom.errors import Contended, Unavailable
 from keeproom.vault.blobs import Blob
 
 
+def open(folder: Path) -> "FileBlobs":
+    """The blobs in that folder, which is made when something is first written."""
+    return FileBlobs(folder)
+
+
 class FileBlobs:
     """Files only their owner may read. Each is written beside the old one and moved over it, so
     that a crash leaves the old one; what the crash left half-written goes with the next write.

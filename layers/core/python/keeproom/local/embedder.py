@@ -16,6 +16,12 @@ _QUERIES_KEPT = 256
 _LONGEST_KEPT = 200  # characters: a token of a kept query weighs 1.5 kB
 
 
+def open(path: Path | None = None) -> "BundledEmbedder":
+    """The model in that file, by default where the wheel put it. Cheap: the file is looked for and
+    loaded when the model is first used, once."""
+    return BundledEmbedder(path)
+
+
 class BundledEmbedder:
     """An `Embedder`. Both calls raise `Unavailable` when the model is not installed or its file is
     damaged: the vault goes on without it. Safe for threads."""
@@ -26,12 +32,6 @@ class BundledEmbedder:
         self._damaged = ""
         self._loading = Lock()
         self._kept = lru_cache(maxsize=_QUERIES_KEPT)(self._encode)
-
-    @classmethod
-    def open(cls, path: Path | None = None) -> "BundledEmbedder":
-        """Cheap: the model is looked for (where the wheel put it, without a path) and loaded when
-        it is first used, once."""
-        return cls(path)
 
     @property
     def model(self) -> str:

@@ -51,16 +51,16 @@ class Worker:
         self._try("save the index", self._vault.index.save)
 
     def _run(self) -> None:
-        self._try("prepare", self._prepare)
-        self._try("go on with imports", self._left_behind)
+        self._step("prepare", self._prepare)
+        self._step("go on with imports", self._left_behind)
         while not self._stopped.is_set():
             self._awake.wait(TICK)
             self._awake.clear()
-            self._try("go on with imports", self._told_of)
-            self._try("work off the index queue", self._index)
+            self._step("go on with imports", self._told_of)
+            self._step("work off the index queue", self._index)
             if monotonic() - self._kept_up > UPKEEP_EVERY:
                 self._kept_up = monotonic()
-                self._try("remove what has expired", self._upkeep)
+                self._step("remove what has expired", self._upkeep)
 
     def _left_behind(self) -> None:
         """By a process that was stopped."""
@@ -86,10 +86,12 @@ class Worker:
             self._vault.index.save()
             self._saved = monotonic()
 
+    def _step(self, what: str, step: Callable[[], object]) -> None:
+        if not self._stopped.is_set():
+            self._try(what, step)
+
     def _try(self, what: str, step: Callable[[], object]) -> None:
         """A fault of the store or the model must not end the thread: it may be gone next time."""
-        if self._stopped.is_set() and what != "save the index":
-            return
         try:
             step()
         except (VaultError, OSError) as error:

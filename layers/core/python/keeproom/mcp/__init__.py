@@ -5,7 +5,16 @@ from keeproom.mcp.calls import Served, only
 from keeproom.mcp.door import PATHS, McpDoor, Verify, caller_of
 from keeproom.mcp.server import build_server
 
-__all__ = ["PATHS", "Guarded", "McpDoor", "Served", "Verify", "build_door", "only"]
+__all__ = [
+    "PATHS",
+    "Guarded",
+    "McpDoor",
+    "Served",
+    "Verify",
+    "build_door",
+    "caller_of",
+    "only",
+]
 
 
 def build_door(served: Served, *, verify: Verify, url: str) -> McpDoor:

@@ -7,9 +7,10 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 
+from keeproom.engines.loopback import is_loopback
 from keeproom.oauth.model import ALL, scope_of
 
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_HERE = ("localhost", "127.0.0.1", "[::1]")
 # Their pages call vaults themselves.
 BROWSERS = ("https://claude.ai", "https://chatgpt.com")
 _SENT = (
@@ -34,11 +35,10 @@ class Guarded:
         """The door of the vault that is reached at this address, without a trailing slash."""
         parts = urlsplit(url.lower())
         own = parts.netloc
-        local = (parts.hostname or "") in {name.strip("[]") for name in LOOPBACK}
         usual = f"{own}:{_DEFAULT_PORTS.get(parts.scheme, 443)}" if parts.port is None else own
-        here = [form for name in LOOPBACK for form in (name, f"{name}:*")]
+        here = [form for name in _HERE for form in (name, f"{name}:*")]
         return cls(
-            hosts=here if local else [own, usual],
+            hosts=here if is_loopback(url) else [own, usual],
             origins=[
                 f"{parts.scheme}://{own}",
                 *(f"http://{name}" for name in here),

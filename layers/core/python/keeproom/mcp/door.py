@@ -13,7 +13,6 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keeproom.errors import Unavailable
@@ -23,7 +22,7 @@ from keeproom.oauth.errors import NotAuthenticated
 from keeproom.oauth.model import Caller
 
 METHODS = "POST, OPTIONS"
-PATHS = ("/mcp", "/mcp/")
+PATHS = ("/mcp", "/mcp/")  # and no redirect between them: it would drop the token
 _CALLER = "keeproom.caller"
 
 type Verify = Callable[[str], Caller]
@@ -36,10 +35,9 @@ def caller_of(context: ServerRequestContext[Any, Any]) -> Caller:
 
 
 class McpDoor:
-    """The ASGI endpoint of a server that was built with `caller_of`. `verify`: who has sent a
-    token; raises `NotAuthenticated` and may block. `public_url`: where the vault is reached; only
-    there, and from there or this machine, requests are answered. Open while `opened` is entered;
-    that can be done again."""
+    """The ASGI endpoint, at each of `PATHS`, of a server that was built with `caller_of`. `verify`:
+    who has sent a token; raises `NotAuthenticated` and may block. `guarded`: whose requests are
+    answered. Open while `opened` is entered; that can be done again."""
 
     def __init__(self, server: Server[Any], *, verify: Verify, guarded: Guarded) -> None:
         self._server, self._verify, self._guarded = server, verify, guarded
@@ -47,10 +45,6 @@ class McpDoor:
             allowed_hosts=guarded.hosts, allowed_origins=guarded.origins
         )
         self._inside: ASGIApp | None = None
-
-    def routes(self) -> list[Route]:
-        """Two addresses, and no redirect between them: it would drop the token."""
-        return [Route(path, endpoint=self, include_in_schema=False) for path in PATHS]
 
     @asynccontextmanager
     async def opened(self) -> AsyncGenerator[None]:

@@ -29,6 +29,7 @@ from keeproom.oauth.model import (
     Grant,
     Pending,
     Permissions,
+    has_expired,
     hashed,
 )
 from keeproom.oauth.parameters import Parameters
@@ -207,7 +208,7 @@ def waiting(auth: Authorization, transaction: str, *, browser: str) -> Waiting:
 
 def _waiting(auth: Authorization, transaction: str, browser: str) -> tuple[Pending, Client]:
     pending = auth.grants.find(Pending, hashed(transaction))
-    if pending is None or pending.expires <= auth.clock():
+    if pending is None or has_expired(pending, auth.clock()):
         raise InvalidRequest("This request has expired, or it was decided already.")
     if not compare_digest(pending.browser, hashed(browser)):
         raise InvalidRequest("This request was not shown in this browser.")

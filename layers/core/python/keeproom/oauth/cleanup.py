@@ -19,7 +19,9 @@ from keeproom.oauth.model import (
     Session,
     Token,
     Use,
+    has_expired,
 )
+from keeproom.pages import every
 
 _KINDS: tuple[type[Noun], ...] = (
     Pending,
@@ -49,10 +51,6 @@ def clean_up(auth: Authorization, *, audit_before: datetime | None = None) -> in
 
 
 def _expired(auth: Authorization, kind: type[Noun]) -> list[Noun]:
-    found: list[Noun] = []
-    cursor, more, now = "", True, auth.clock()
-    while more:
-        page = auth.grants.page(kind, cursor=cursor, limit=500)
-        found += [one for one in page.items if one.expires is not None and one.expires <= now]
-        cursor, more = page.next, bool(page.next)
-    return found
+    now = auth.clock()
+    kept = every(lambda cursor: auth.grants.page(kind, cursor=cursor, limit=500))
+    return [one for one in kept if has_expired(one, now)]

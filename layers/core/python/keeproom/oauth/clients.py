@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from keeproom.oauth.authorization import Authorization, decided
 from keeproom.oauth.described import described
 from keeproom.oauth.errors import InvalidClient, InvalidClientMetadata, InvalidRedirectUri
-from keeproom.oauth.model import UNUSED, AuthMethod, Change, Client
+from keeproom.oauth.model import UNUSED, AuthMethod, Change, Client, has_expired
 from keeproom.oauth.ports import Document, DocumentUnavailable
 from keeproom.oauth.well_known import copy_of
 
@@ -32,7 +32,7 @@ def known(auth: Authorization, client_id: str) -> Client:
     """The client as it is kept, without asking anybody: whoever is not the owner must not make us
     read addresses. Raises `InvalidClient`."""
     client = auth.grants.find(Client, client_id)
-    if client is None or (client.expires is not None and client.expires <= auth.clock()):
+    if client is None or has_expired(client, auth.clock()):
         raise InvalidClient("There is no such client. Register again.")
     return client
 

@@ -1,7 +1,5 @@
 """`authorization_code`: a code becomes tokens, once."""
 
-import base64
-import hashlib
 import re
 from dataclasses import replace
 from hmac import compare_digest
@@ -11,6 +9,7 @@ from keeproom.oauth.errors import InvalidGrant, InvalidRequest, InvalidTarget
 from keeproom.oauth.grants import end
 from keeproom.oauth.model import Change, Client, Code, Grant, hashed
 from keeproom.oauth.parameters import Parameters
+from keeproom.oauth.pkce import challenge_of
 from keeproom.oauth.tokens import Issued, is_ours, issue
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
@@ -58,6 +57,5 @@ def _check(code: Code, asked: Parameters, verifier: str) -> None:
     nowhere else either way."""
     if asked.get("redirect_uri") not in ("", code.redirect_uri):
         raise InvalidGrant("The redirect_uri is not the one the code was sent to.")
-    digest = hashlib.sha256(verifier.encode()).digest()
-    if not compare_digest(base64.urlsafe_b64encode(digest).rstrip(b"=").decode(), code.challenge):
+    if not compare_digest(challenge_of(verifier), code.challenge):
         raise InvalidGrant("The code_verifier is wrong.")

@@ -13,7 +13,9 @@ from keeproom.oauth.model import (
     Page,
     Permissions,
     Use,
+    has_expired,
 )
+from keeproom.pages import every
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ def connected(auth: Authorization, *, cursor: str = "", limit: int = 50) -> Page
     """Every grant that is good, and for a month those that were revoked, oldest first. Raises
     `Invalid` for a foreign cursor."""
     page = auth.grants.page(Grant, cursor=cursor, limit=limit)
-    shown = [grant for grant in page.items if grant.expires > auth.clock()]
+    shown = [grant for grant in page.items if not has_expired(grant, auth.clock())]
     uses = auth.grants.uses([grant.id for grant in shown])
     return Page(tuple(Connected(one, uses.get(one.id, Use(id=one.id))) for one in shown), page.next)
 
@@ -77,15 +79,14 @@ def end(auth: Authorization, grant: Grant, *, by: str, verb: str) -> None:
 def clients(auth: Authorization, *, cursor: str = "", limit: int = 50) -> Page[Client]:
     """Every app that is registered, approved or not."""
     page = auth.grants.page(Client, cursor=cursor, limit=limit)
-    now = auth.clock()
-    shown = (one for one in page.items if one.expires is None or one.expires > now)
+    shown = (one for one in page.items if not has_expired(one, auth.clock()))
     return Page(tuple(shown), page.next)
 
 
 def client(auth: Authorization, client_id: str) -> Client:
     """Raises `NotFound`."""
     found = auth.grants.find(Client, client_id)
-    if found is None or (found.expires is not None and found.expires <= auth.clock()):
+    if found is None or has_expired(found, auth.clock()):
         raise NotFound("There is no such app.")
     return found
 
@@ -106,15 +107,12 @@ def remove_client(auth: Authorization, client_id: str, *, by: str) -> None:
 
 
 def _grants_of(auth: Authorization, client_id: str) -> Iterator[Grant]:
-    cursor, more = "", True
-    while more:
-        page = auth.grants.page(Grant, cursor=cursor, limit=500)
-        yield from (grant for grant in page.items if grant.client_id == client_id)
-        cursor, more = page.next, bool(page.next)
+    grants = every(lambda cursor: auth.grants.page(Grant, cursor=cursor, limit=500))
+    return (grant for grant in grants if grant.client_id == client_id)
 
 
 def _grant(auth: Authorization, grant_id: str) -> Grant:
     grant = auth.grants.find(Grant, grant_id)
-    if grant is None or grant.expires <= auth.clock():
+    if grant is None or has_expired(grant, auth.clock()):
         raise NotFound("There is no such grant.")
     return grant

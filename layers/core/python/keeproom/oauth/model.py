@@ -226,6 +226,10 @@ type Noun = (
 )
 
 
+def has_expired(noun: Noun, now: datetime) -> bool:
+    return noun.expires is not None and noun.expires <= now
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
     """Who decided what about which grant or client, and when."""

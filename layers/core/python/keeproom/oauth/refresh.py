@@ -20,6 +20,7 @@ from keeproom.oauth.model import (
     Permission,
     Token,
     Use,
+    has_expired,
     hashed,
 )
 from keeproom.oauth.parameters import Parameters
@@ -42,7 +43,7 @@ def refresh(auth: Authorization, client: Client, asked: Parameters) -> Issued:
         if token is None or (token.kind, token.client_id) != (Kind.REFRESH, client.id):
             raise InvalidGrant(_BAD)
         grant = auth.grants.find(Grant, token.grant_id)
-        if grant is None or grant.revoked or token.expires <= auth.clock():
+        if grant is None or grant.revoked or has_expired(token, auth.clock()):
             raise _refused(auth, token, "refresh_refused")
         if grant.anchor not in (token.id, token.parent):
             if not _is_sibling(auth, token, grant.anchor):

@@ -11,7 +11,8 @@ from keeproom.errors import Contended, Invalid, LimitReached, NotFound, Unavaila
 from keeproom.oauth.authorization import Authorization, decided
 from keeproom.oauth.described import visible_name
 from keeproom.oauth.errors import NotAuthenticated
-from keeproom.oauth.model import Change, Page, Scopes, ServiceToken, hashed
+from keeproom.oauth.model import Change, Page, Scopes, ServiceToken, has_expired, hashed
+from keeproom.pages import every
 
 PREFIX = "krm_"
 MOST = 100  # that are good at once
@@ -51,7 +52,8 @@ def create(
         created=now,
         expires=None if lasts is None else now + lasts,
     )
-    if len(auth.grants.page(ServiceToken, limit=MOST).items) >= MOST:
+    kept = every(lambda cursor: tokens(auth, cursor=cursor))
+    if sum(1 for _ in kept) >= MOST:
         raise LimitReached(f"There are {MOST} tokens already. Revoke one first.")
     auth.grants.commit(Change(put=(token,), entry=auth.audit("create_token", token_id, by=by)))
     return Made(f"{PREFIX}{token_id.removeprefix('tok_')}_{secret}", token)
@@ -59,8 +61,8 @@ def create(
 
 def tokens(auth: Authorization, *, cursor: str = "", limit: int = 50) -> Page[ServiceToken]:
     """Every token that is good, oldest first. Raises `Invalid` for a foreign cursor."""
-    page, now = auth.grants.page(ServiceToken, cursor=cursor, limit=limit), auth.clock()
-    good = (one for one in page.items if one.expires is None or one.expires > now)
+    page = auth.grants.page(ServiceToken, cursor=cursor, limit=limit)
+    good = (one for one in page.items if not has_expired(one, auth.clock()))
     return Page(tuple(good), page.next)
 
 
@@ -85,7 +87,7 @@ def script_of(auth: Authorization, text: str) -> ServiceToken:
     if parts is None or found is None or not compare_digest(found.hash, hashed(parts[2])):
         raise NotAuthenticated("This is no service token, or it was revoked.")
     now = auth.clock()
-    if found.expires is not None and found.expires <= now:
+    if has_expired(found, now):
         raise NotAuthenticated("This service token has expired.")
     if found.last_used is None or now - found.last_used >= NOTED:
         with suppress(Contended, Unavailable):

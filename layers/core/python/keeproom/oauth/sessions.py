@@ -8,7 +8,7 @@ from itertools import batched
 from keeproom.errors import Contended, Unavailable
 from keeproom.oauth.addresses import masked
 from keeproom.oauth.authorization import Authorization, decided
-from keeproom.oauth.model import Change, Session, hashed
+from keeproom.oauth.model import Change, Session, has_expired, hashed
 
 IDLE = timedelta(days=7)  # a browser that does not come for so long is signed out
 LONGEST = timedelta(days=30)  # and one that comes every day, then
@@ -20,7 +20,7 @@ def session_of(auth: Authorization, secret: str) -> Session | None:
     """The session under this secret, if it is still good: its life is prolonged by being used."""
     found = auth.grants.find(Session, hashed(secret)) if secret else None
     now = auth.clock()
-    if found is None or found.expires <= now:
+    if found is None or has_expired(found, now):
         return None
     until = min(now + IDLE, found.created + LONGEST)
     if until - found.expires >= NOTED:

@@ -4,8 +4,6 @@ Between leaving and coming back nothing is kept but in the browser: whoever has 
 not be able to fill a store, or to use up a limit that the owner needs.
 """
 
-import base64
-import hashlib
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.errors import NotAllowed, SignInFailed, TooMany
 from keeproom.oauth.limits import checked, limited, neighbourhood
 from keeproom.oauth.model import SIGN_IN, Change, Finished, Session, hashed
+from keeproom.oauth.pkce import challenge_of
 from keeproom.oauth.ports import Person, Provider
 from keeproom.oauth.sessions import IDLE
 
@@ -68,10 +67,11 @@ def begin(sign_in: SignIn, *, back: str) -> Attempt:
 
 def entrance(sign_in: SignIn, attempt: Attempt, *, anew: bool = False) -> str:
     """Where the browser goes. `anew`: as `Provider.entrance` takes it. Raises `Unavailable`."""
-    digest = hashlib.sha256(attempt.verifier.encode()).digest()
-    challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
     return sign_in.provider.entrance(
-        state=attempt.state, nonce=attempt.nonce, challenge=challenge, anew=anew
+        state=attempt.state,
+        nonce=attempt.nonce,
+        challenge=challenge_of(attempt.verifier),
+        anew=anew,
     )
 
 

@@ -2,7 +2,7 @@
 
 from keeproom.oauth.authorization import Authorization
 from keeproom.oauth.errors import NotAuthenticated
-from keeproom.oauth.model import Caller, Credential, Kind, hashed
+from keeproom.oauth.model import Caller, Credential, Kind, has_expired, hashed
 from keeproom.oauth.uses import failed, used
 
 _SENTENCES = {
@@ -38,6 +38,6 @@ def _refusal(auth: Authorization, found: Credential) -> str:
     """In one word, empty when there is none."""
     if found.grant.revoked:
         return "revoked"
-    if found.token.expires <= auth.clock():
+    if has_expired(found.token, auth.clock()):
         return "expired"
     return "" if found.token.resource == auth.resource else "wrong_resource"

@@ -1,12 +1,13 @@
 """What a vault holds, in numbers, and how well it can be searched."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from keeproom.errors import Unavailable
+from keeproom.pages import every
 from keeproom.vault.jobs import lag
-from keeproom.vault.model import Memory, MemoryType, Status
+from keeproom.vault.model import MemoryType, Status
 from keeproom.vault.recall import CURRENT
 from keeproom.vault.vault import Vault
 
@@ -36,7 +37,7 @@ def statistics(vault: Vault) -> Statistics:
     """Reads every memory, and asks the model one question."""
     by_status, by_type = Counter(dict.fromkeys(Status, 0)), Counter(dict.fromkeys(MemoryType, 0))
     by_month, by_actor, withdrawn = Counter[str](), Counter[str](), 0
-    for memory in _every(vault):
+    for memory in every(lambda at: vault.memories.memories(cursor=at, limit=PAGE)):
         if memory.withdrawn is not None:
             withdrawn += 1
             continue
@@ -56,16 +57,6 @@ def statistics(vault: Vault) -> Statistics:
         embedding_problem=_problem(vault),
         calibrated=vault.profile().calibrated,
     )
-
-
-def _every(vault: Vault) -> Iterator[Memory]:
-    cursor = ""
-    while True:
-        page = vault.memories.memories(cursor=cursor, limit=PAGE)
-        yield from page.items
-        cursor = page.next
-        if not cursor:
-            return
 
 
 def _problem(vault: Vault) -> str:

@@ -4,21 +4,16 @@ from collections.abc import Callable, Sequence
 from itertools import batched
 
 from keeproom.engines.item_store import layout
-from keeproom.engines.item_store.shelf import BUSY, Shelf, read_under
+from keeproom.engines.item_store.shelf import Shelf, read_under, transact_some
+from keeproom.engines.item_store.steps import following
 from keeproom.engines.item_store.table import (
     LIMIT,
-    Absent,
-    Busy,
-    Condition,
     Erase,
-    Failed,
     Item,
-    Same,
     Step,
     Write,
     key_of,
 )
-from keeproom.errors import Unavailable
 from keeproom.vault.published import Published, Rebuild, ToPublish
 
 
@@ -42,36 +37,16 @@ def keep_published(shelf: Shelf, rows: Sequence[Published]) -> frozenset[str]:
     steps = {row.memory_id: _step(shelf, row) for row in rows}
     written: set[str] = set()
     for part in batched(steps.items(), LIMIT):
-        written |= _written(shelf, dict(part))
+        done = transact_some(shelf, [step for _, step in part])
+        written |= {part[n][0] for n in done}
     return frozenset(written)
 
 
 def _step(shelf: Shelf, row: Published) -> Step:
-    item, condition = layout.published_item(shelf.vault, row), _following(row.revision)
+    item, condition = layout.published_item(shelf.vault, row), following(row.revision)
     if row.names or row.begun:
         return Write(item, condition)
     return Erase(key_of(item), condition)
-
-
-def _following(revision: int) -> Condition:
-    """What is there has the revision before."""
-    return Same({"revision": revision - 1}) if revision > 1 else Absent()
-
-
-def _written(shelf: Shelf, steps: dict[str, Step]) -> set[str]:
-    """Those whose conditions hold, in one transaction."""
-    for _ in shelf.tries():
-        if not steps:
-            return set()
-        try:
-            shelf.table.transact(list(steps.values()))
-            return set(steps)
-        except Failed as failed:
-            left = enumerate(steps.items())
-            steps = dict(pair for n, pair in left if n not in failed.places)
-        except Busy:
-            continue
-    raise Unavailable(BUSY)
 
 
 def rebuild(shelf: Shelf, index: str) -> Rebuild | None:
@@ -81,5 +56,5 @@ def rebuild(shelf: Shelf, index: str) -> Rebuild | None:
 
 
 def keep_rebuild(shelf: Shelf, of: Rebuild) -> bool:
-    step = Write(layout.rebuild_item(shelf.vault, of), _following(of.revision))
-    return bool(_written(shelf, {of.index: step}))
+    step = Write(layout.rebuild_item(shelf.vault, of), following(of.revision))
+    return bool(transact_some(shelf, [step]))

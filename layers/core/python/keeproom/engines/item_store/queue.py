@@ -7,7 +7,13 @@ from itertools import batched
 
 from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.listing import check_limit
-from keeproom.engines.item_store.shelf import BUSY, Shelf, generation_of, read_head, walk
+from keeproom.engines.item_store.shelf import (
+    Shelf,
+    generation_of,
+    read_head,
+    transact_some,
+    walk,
+)
 from keeproom.engines.item_store.steps import job_condition
 from keeproom.engines.item_store.table import (
     LIMIT,
@@ -16,11 +22,9 @@ from keeproom.engines.item_store.table import (
     Erase,
     Failed,
     Same,
-    Step,
     Write,
     key_of,
 )
-from keeproom.errors import Unavailable
 from keeproom.vault.model import Job
 
 
@@ -55,7 +59,7 @@ def take(shelf: Shelf, job: Job, *, until: datetime) -> Job | None:
 def put(shelf: Shelf, jobs: Sequence[Job]) -> None:
     steps = [Write(layout.job_item(shelf.vault, job), Absent()) for job in jobs]
     for part in batched(steps, LIMIT):
-        _do(shelf, part)
+        transact_some(shelf, part)
 
 
 def finish(shelf: Shelf, jobs: Sequence[Job]) -> None:
@@ -64,7 +68,7 @@ def finish(shelf: Shelf, jobs: Sequence[Job]) -> None:
     by_key = {key_of(layout.job_item(shelf.vault, job)): job for job in newest}
     waiting = [Erase(key, job_condition(job)) for key, job in by_key.items()]
     for part in batched(waiting, LIMIT):
-        _do(shelf, part)
+        transact_some(shelf, part)
 
 
 def drop_expired(shelf: Shelf) -> int:
@@ -74,19 +78,4 @@ def drop_expired(shelf: Shelf) -> int:
         for item in walk(shelf, generation_of(shelf), "R#")
         if layout.expired(item, now)
     ]
-    return sum(_do(shelf, part) for part in batched(old, LIMIT, strict=False))
-
-
-def _do(shelf: Shelf, steps: Sequence[Step]) -> int:
-    """Those of the steps whose conditions hold, and how many that were."""
-    for _ in shelf.tries():
-        try:
-            shelf.table.transact(steps)
-            return len(steps)
-        except Failed as failed:
-            steps = [step for n, step in enumerate(steps) if n not in failed.places]
-            if not steps:
-                return 0
-        except Busy:
-            continue
-    raise Unavailable(BUSY)
+    return sum(len(transact_some(shelf, part)) for part in batched(old, LIMIT, strict=False))

@@ -1,6 +1,6 @@
 """One vault on a table, and reading under its generation."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from keeproom.engines.item_store.table import (
     Failed,
     Item,
     Key,
+    Step,
     Table,
     Write,
 )
@@ -126,6 +127,23 @@ def walk(
         yield from page.items
         more = page.more and bool(page.items)
         after = str(page.items[-1]["sk"]) if page.items else after
+
+
+def transact_some(shelf: Shelf, steps: Sequence[Step]) -> frozenset[int]:
+    """In one transaction those of the steps whose conditions hold; their places."""
+    left = dict(enumerate(steps))
+    for _ in shelf.tries():
+        try:
+            shelf.table.transact(list(left.values()))
+            return frozenset(left)
+        except Failed as failed:
+            tried = enumerate(left.items())
+            left = dict(pair for n, pair in tried if n not in failed.places)
+            if not left:
+                return frozenset()
+        except Busy:
+            continue
+    raise Unavailable(BUSY)
 
 
 def hides(head: Head, memory: Memory) -> bool:

@@ -51,6 +51,11 @@ def gate_step(vault: str, now: Gate, was: Gate) -> Step:
     return Write(layout.gate_item(vault, now), same)
 
 
+def following(revision: int) -> Condition:
+    """What is there has the revision before; nothing, when this is the first."""
+    return Same({"revision": revision - 1}) if revision > 1 else Absent()
+
+
 def job_condition(was: Job) -> Condition:
     """Nobody has taken it since, and no commit has put a newer one in its place."""
     return Same({"revision": was.revision, "attempt": was.attempt})
@@ -135,17 +140,12 @@ def _singles(pk: str, change: Change) -> Iterator[Step]:
         condition = Absent(expired=iso(change.audit.at))
         yield Write(layout.receipt_item(pk, change.receipt), condition)
     if change.tally:
-        yield Write(layout.tally_item(pk, change.tally), _following(change.tally.revision))
+        yield Write(layout.tally_item(pk, change.tally), following(change.tally.revision))
     if change.settings:
         revision = change.settings.revision
-        yield Write(layout.settings_item(pk, change.settings), _following(revision))
+        yield Write(layout.settings_item(pk, change.settings), following(revision))
     if change.guide:
         yield Write(layout.guide_item(pk, change.guide), Absent())
-
-
-def _following(revision: int) -> Condition:
-    """What is there has the revision before."""
-    return Same({"revision": revision - 1}) if revision > 1 else Absent()
 
 
 def _head(vault: str, was: Head, change: Change) -> Iterator[Step]:

@@ -12,6 +12,7 @@ from keeproom.mcp.asked import Asked, Day, RequestId, Tags, Text, unpacked
 from keeproom.mcp.calls import Call
 from keeproom.mcp.tool import Tool
 from keeproom.oauth.model import Permission
+from keeproom.pages import every
 from keeproom.vault import batch as nouns
 from keeproom.vault import imports, listing
 from keeproom.vault.batch import BatchState, ImportItem, SkipReason, Stored
@@ -149,14 +150,12 @@ def _worked(call: Call, batch: nouns.Batch) -> nouns.Batch:
 
 
 def _outcomes(call: Call, batch_id: str) -> list[Outcome]:
-    found: list[Outcome] = []
-    cursor = ""
-    while True:
-        page = listing.outcomes(call.vault, batch_id, cursor=cursor, limit=listing.LARGEST_PAGE)
-        found += [_told(call, position, outcome) for position, outcome in page.items]
-        cursor = page.next
-        if not cursor:
-            return found
+    outcomes = every(
+        lambda cursor: listing.outcomes(
+            call.vault, batch_id, cursor=cursor, limit=listing.LARGEST_PAGE
+        )
+    )
+    return [_told(call, position, outcome) for position, outcome in outcomes]
 
 
 def _told(call: Call, position: int, outcome: nouns.Outcome) -> Outcome:

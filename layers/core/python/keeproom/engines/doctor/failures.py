@@ -14,7 +14,7 @@ WITHIN = 10.0  # seconds; Claude gives up on discovery and tokens after as many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ill(Exception):
+class Failure(Exception):
     """A step that fails: what was seen, why that is likely, what to do about it."""
 
     saw: str
@@ -61,44 +61,44 @@ _SERVER_FAULT = ("The vault failed.", "See the vault's log; it names the request
 _UNEXPECTED = (_PROXY, "Ask the vault directly, then put the proxy in front again.")
 
 
-def out_of_reach(error: httpx.TransportError, address: str) -> Ill:
+def out_of_reach(error: httpx.TransportError, address: str) -> Failure:
     """Why nothing came back at all."""
     host = urlsplit(address).hostname or ""
     saw = f"{type(error).__name__} at {address}"
     root = _root(error)
     match root:
         case ssl.SSLCertVerificationError():
-            return Ill(
+            return Failure(
                 saw=f"the certificate of {host} is not trusted: {root.verify_message}",
                 cause="It has expired, is for another name, or is signed by nobody known.",
                 remedy="Get a certificate that browsers trust. Clients elsewhere trust no other.",
             )
         case ssl.SSLError():
-            return Ill(
+            return Failure(
                 saw=f"no TLS at {host}",
                 cause="The port speaks plain HTTP, or a protocol version that is too old.",
                 remedy="Write http:// for a vault on this machine; else put TLS in front of it.",
             )
         case socket.gaierror():
-            return Ill(
+            return Failure(
                 saw=f"the name {host} leads nowhere",
                 cause="It is misspelt, or its DNS record is missing or too new.",
                 remedy="See that the name resolves from outside your network.",
             )
         case _ if isinstance(error, httpx.TimeoutException):
-            return Ill(
+            return Failure(
                 saw=f"no answer from {address} within {WITHIN:.0f} s",
                 cause="A firewall drops the connection, or the vault is stuck.",
                 remedy="See that the port is open to the internet, then the vault's log.",
             )
         case _ if isinstance(error, httpx.ConnectError):
-            return Ill(
+            return Failure(
                 saw=f"nobody listens at {host}",
                 cause="The vault does not run, or listens on another port.",
                 remedy="Start it (`keeproom serve`) and use the address that it prints.",
             )
         case _:
-            return Ill(
+            return Failure(
                 saw=saw,
                 cause="The connection ended in the middle of an answer.",
                 remedy="See the logs of the vault and of what is in front of it.",
@@ -113,20 +113,20 @@ def _root(error: BaseException) -> BaseException:
 
 
 def expect_status(answer: httpx.Response, *wanted: int) -> None:
-    """Raises `Ill` for any other status."""
+    """Raises `Failure` for any other status."""
     if answer.status_code in wanted:
         return
     status = answer.status_code
     saw = f"{status} from {answer.request.method} {answer.url}{_error_in(answer)}"
     if answer.has_redirect_location:
-        raise Ill(
+        raise Failure(
             saw=f"{saw}, to {answer.headers['location']}",
             cause="The address is not the vault's own: clients that are sent on lose their token.",
             remedy="Give clients the address that answers itself, without redirects.",
         )
     fault = _SERVER_FAULT if status >= httpx.codes.INTERNAL_SERVER_ERROR else _UNEXPECTED
     cause, remedy = _AT_STATUS.get(status, fault)
-    raise Ill(saw=saw, cause=cause, remedy=remedy)
+    raise Failure(saw=saw, cause=cause, remedy=remedy)
 
 
 def _error_in(answer: httpx.Response) -> str:
@@ -140,7 +140,7 @@ def _error_in(answer: httpx.Response) -> str:
 
 
 def json_object(answer: httpx.Response) -> Mapping[str, object]:
-    """What the answer says. Raises `Ill` when it is not a JSON object."""
+    """What the answer says. Raises `Failure` when it is not a JSON object."""
     kind = answer.headers.get("content-type", "no content type").partition(";")[0]
     try:
         told = json.loads(answer.content)
@@ -148,7 +148,7 @@ def json_object(answer: httpx.Response) -> Mapping[str, object]:
         told = None
     if isinstance(told, dict):
         return cast("Mapping[str, object]", told)
-    raise Ill(
+    raise Failure(
         saw=f"{kind} instead of JSON from {answer.url}",
         cause="A sign-in wall, a start page for unknown paths or a buffering proxy answers.",
         remedy="Pass this path on to the vault, without a sign-in of the proxy's own.",

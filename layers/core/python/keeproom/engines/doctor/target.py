@@ -1,4 +1,4 @@
-"""The vault under examination, and what was found out about it."""
+"""The vault that is examined, and what was found out about it."""
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -7,24 +7,24 @@ from enum import StrEnum
 
 import httpx
 
-from keeproom.engines.symptoms import Ill
+from keeproom.engines.doctor.failures import Failure
 
 NAME = "Keeproom doctor"
 SPOKEN = "2025-06-18"  # a version that every server of today speaks
 
-type Step = Callable[["Patient", str], Iterator["Finding"]]
+type Step = Callable[["Target", str], Iterator["Finding"]]
 type Visit = Callable[[str], Mapping[str, str] | None]
 
 
 class Health(StrEnum):
-    WELL = "ok"
+    OK = "ok"
     ODD = "odd"  # some clients fail here
-    ILL = "fail"  # every client does
+    FAIL = "fail"  # every client does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One step. `cause` and `remedy` are empty when it is well."""
+    """One step. `cause` and `remedy` are empty when it passed."""
 
     step: str
     health: Health
@@ -34,7 +34,7 @@ class Finding:
 
 
 @dataclass(slots=True, kw_only=True)
-class Patient:
+class Target:
     """What is known of the vault so far. `redirect`: where the browser comes back to; `visit`:
     shows the approval page and tells the parameters the browser came back with, None when it did
     not come."""
@@ -53,23 +53,23 @@ class Patient:
     refresh: str = ""
 
     def endpoint(self, name: str) -> str:
-        """Raises `Ill` when the server's document does not name it."""
+        """Raises `Failure` when the server's document does not name it."""
         found = self.server.get(name)
         if isinstance(found, str) and found:
             return found
-        raise Ill(
+        raise Failure(
             saw=f"no {name} in the document of the authorization server",
             cause="The document is of another server, or the vault is too old.",
             remedy="Pass /.well-known/oauth-authorization-server on to the vault.",
         )
 
 
-def finding(name: str, health: Health, ill: Ill) -> Finding:
-    return Finding(step=name, health=health, saw=ill.saw, cause=ill.cause, remedy=ill.remedy)
+def failed(name: str, why: Failure, *, health: Health = Health.FAIL) -> Finding:
+    return Finding(step=name, health=health, saw=why.saw, cause=why.cause, remedy=why.remedy)
 
 
-def well(name: str, saw: str) -> Finding:
-    return Finding(step=name, health=Health.WELL, saw=saw)
+def passed(name: str, saw: str) -> Finding:
+    return Finding(step=name, health=Health.OK, saw=saw)
 
 
 def rpc(method: str, number: int, params: Mapping[str, object] | None = None) -> object:
@@ -81,8 +81,8 @@ def headers_with(token: str = "") -> dict[str, str]:
     return headers | ({"Authorization": f"Bearer {token}"} if token else {})
 
 
-def another_address(what: str, said: object, expected: str) -> Ill:
-    return Ill(
+def another_address(what: str, said: object, expected: str) -> Failure:
+    return Failure(
         saw=f"{what} is {said}, but the address is {expected}",
         cause="The vault goes by another name than the one it is called by: PUBLIC_URL is not "
         "set, or differs in scheme, host, port or a slash at the end.",

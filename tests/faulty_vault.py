@@ -1,4 +1,4 @@
-"""A little server that lets an app in as a vault does, and is sick wherever a test says so."""
+"""A little server that lets an app in as a vault does, and is faulty wherever a test says so."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -62,17 +62,17 @@ HEALTHY: Mapping[str, Told] = {
 }
 
 
-class SickVault(httpx.BaseTransport):
-    """`sick`: the answers that differ, by method and path, and for calls with a token by the name
+class FaultyVault(httpx.BaseTransport):
+    """`faulty`: the answers that differ, by method and path, and for calls with a token by the name
     of their method. `fails`: what goes wrong with the connection itself, by the same names."""
 
     def __init__(
         self,
-        sick: Mapping[str, Told] | None = None,
+        faulty: Mapping[str, Told] | None = None,
         *,
         fails: Mapping[str, Callable[[], Exception]] | None = None,
     ) -> None:
-        self._sick, self._fails = dict(sick or {}), dict(fails or {})
+        self._faulty, self._fails = dict(faulty or {}), dict(fails or {})
         self.revoked: list[str] = []
 
     @override
@@ -86,8 +86,8 @@ class SickVault(httpx.BaseTransport):
             raise self._fails[name]()
         if name == "POST /revoke":
             self.revoked.append(dict(parse_qsl(body))["token"])
-        if name in self._sick:
-            return self._sick[name].response()
+        if name in self._faulty:
+            return self._faulty[name].response()
         if calls:
             return Told(content={"jsonrpc": "2.0", "id": 1, "result": RESULTS[name]}).response()
         return HEALTHY[name].response()
