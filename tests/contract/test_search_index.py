@@ -424,8 +424,8 @@ def test_a_long_memory_is_found_by_each_of_its_chunks_once(collection: Steered) 
     sought = Sought(vector=NORTH, terms=["tea"], where=ANYWHERE, limit=5, bm25=BM25)
     told = shared.search(sought, generation="g")
     assert told is not None
-    assert (told.near[0], sorted(told.near)) == ("mem_a", ["mem_a", "mem_b"])
-    assert sorted(told.matching) == ["mem_a", "mem_b"]
+    assert (told.near.ids[0], sorted(told.near.ids)) == ("mem_a", ["mem_a", "mem_b"])
+    assert sorted(told.matching.ids) == ["mem_a", "mem_b"]
 
 
 def test_other_generations_are_not_found(collection: Steered) -> None:
@@ -435,7 +435,7 @@ def test_other_generations_are_not_found(collection: Steered) -> None:
     sought = Sought(vector=EAST, terms=["tea"], where=ANYWHERE, limit=5, bm25=BM25)
     told = shared.search(sought, generation="new")
     assert told is not None
-    assert (list(told.near), list(told.matching)) == ([], [])
+    assert (list(told.near.ids), list(told.matching.ids)) == ([], [])
 
 
 def test_a_vector_of_zeros_is_neither_sent_nor_asked_for(collection: Steered) -> None:
@@ -446,7 +446,7 @@ def test_a_vector_of_zeros_is_neither_sent_nor_asked_for(collection: Steered) ->
     sought = Sought(vector=ZERO, terms=["tea"], where=ANYWHERE, limit=5, bm25=BM25)
     told = shared.search(sought, generation="g")
     assert told is not None
-    assert (list(told.near), list(told.matching)) == ([], ["mem_a"])
+    assert (list(told.near.ids), list(told.matching.ids)) == ([], ["mem_a"])
 
 
 def test_many_and_heavy_documents_go_in_several_calls(collection: Steered) -> None:
