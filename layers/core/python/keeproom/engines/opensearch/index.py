@@ -102,10 +102,13 @@ class CollectionIndex:
         """With what is fresh, and the best by words according to our own measure. Documents of
         memories that are gone or have changed may have crowded out others: then the copy in the
         process answers."""
-        near, matching = (self._still(one, sought.where) for one in (found.near, found.matching))
+        fresh = self._fresh.ids
+        near, matching = (
+            self._still(one, sought.where, fresh) for one in (found.near, found.matching)
+        )
         if any(one.cut and len(one.ids) < sought.limit for one in (near, matching)):
             return self._here.candidates(sought)
-        own = self._own(sought)
+        own = self._own(sought, fresh)
         words = list(dict.fromkeys([*own.matching, *matching.ids]))
         strengths = self._here.strengths(sought.terms, words, bm25=sought.bm25)
         ranked = sorted(zip(words, strengths, strict=True), key=lambda pair: -pair[1])
@@ -114,14 +117,12 @@ class CollectionIndex:
             matching=[one for one, _ in ranked[: sought.limit]],
         )
 
-    def _still(self, found: Ranked, where: Where) -> Ranked:
+    def _still(self, found: Ranked, where: Where, fresh: frozenset[str]) -> Ranked:
         """Those whose documents are up to date, as far as is known here."""
-        fresh = self._fresh.ids
         held = self._here.holding(found.ids, where=where)
         return replace(found, ids=[one for one in held if one not in fresh])
 
-    def _own(self, sought: Sought) -> Candidates:
-        fresh = self._fresh.ids
+    def _own(self, sought: Sought, fresh: frozenset[str]) -> Candidates:
         if self._seconds() < self._all_fresh_until:
             return self._here.candidates(sought)
         if not fresh:
