@@ -2,11 +2,12 @@
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 
-from keeproom.clock import Clock
+from keeproom.clock import Clock, tries
 from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.store import ItemMemoryStore
 from keeproom.engines.item_store.table import Table
@@ -54,15 +55,18 @@ def hand_on(
     clock: Clock | None = None,
     embedder: WordEmbedder | None = None,
     settling: float = 0.0,
+    patience: float = 60.0,
     index: Callable[[], SearchIndex] | None = None,
 ) -> Hand:
     """At a new vault, or at the one that is named. `auto`: what is remembered needs no approval;
-    None leaves it as it is, and is True for a new vault."""
+    None leaves it as it is, and is True for a new vault. `patience`: seconds until who meets
+    others is told so, which the busiest machine must not reach."""
     auto = not name if auto is None else auto
     name, clock = name or uuid.uuid4().hex, clock or ticking()
     embedder = embedder or WordEmbedder()
-    store = ItemMemoryStore(table, name, clock=clock, settling=settling)
+    store = ItemMemoryStore(table, name, clock=clock, settling=settling, patience=patience)
     vault = vault_on(store, embedder, clock=clock, index=index() if index else None)
+    vault = replace(vault, tries=partial(tries, patience))
     hand = Hand(table=table, name=name, store=store, vault=vault, embedder=embedder, clock=clock)
     if auto:  # with no trace in the audit, so that tests can count what they do
         mode = Settings(approval_mode=ApprovalMode.AUTO, revision=1)

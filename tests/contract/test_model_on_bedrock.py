@@ -41,7 +41,7 @@ def table(sqlite: Table) -> Table:
     return sqlite
 
 
-def opened(cloud: Bedrock, model: str, *, patience: float = 3.0) -> closing[BedrockEmbedder]:
+def opened(cloud: Bedrock, model: str, *, patience: float = 10.0) -> closing[BedrockEmbedder]:
     runtime = client("bedrock-runtime", endpoint=cloud.url)
     known = bedrock_model(model)
     return closing(BedrockEmbedder(runtime, known, deadline=patience, query_deadline=patience))
@@ -55,7 +55,7 @@ def embedder(request: pytest.FixtureRequest, cloud: Bedrock) -> Iterator[Bedrock
 
 @pytest.fixture
 def titan(cloud: Bedrock) -> Iterator[BedrockEmbedder]:
-    with opened(cloud, TITAN) as made:
+    with opened(cloud, TITAN, patience=4.0) as made:
         yield made
 
 

@@ -81,7 +81,7 @@ def begun(hand: Hand, texts: int = 24) -> Batch:
 
 def ended(hand: Hand, batch: Batch, bring: Bring) -> Batch:
     found = batch
-    for _ in tries(20.0):
+    for _ in tries(60.0):
         bring()
         found = imports.found(hand.vault, batch.id)
         if found.state is not BatchState.RUNNING:
@@ -119,7 +119,7 @@ def test_what_lacks_its_embedding_is_embedded_when_the_index_is_told_of(told: To
     hand.embedder.down = False
     wake(INDEX)
 
-    for _ in tries(20.0):
+    for _ in tries(60.0):
         bring()
         if jobs.lag(hand.vault) == 0:
             break
@@ -224,7 +224,7 @@ def test_a_poisoned_message_is_put_aside_and_the_others_are_not(
         wake(import_of(batch.id))
         assert ended(hand, batch, bring).state is BatchState.DONE
         aside = list[str]()
-        for _ in tries(10.0):
+        for _ in tries(60.0):
             bring()
             if aside := emulated.bodies_aside():
                 break

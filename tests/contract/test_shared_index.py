@@ -321,6 +321,36 @@ def test_ghosts_and_doubles_cost_nothing(place: Place, hand: Hand) -> None:
     assert found(hand, "violin or horse") == ["Ben rides a horse"]
 
 
+def settled(place: Place, hand: Hand) -> None:
+    """Nothing is fresh any more, as far as the process knows."""
+    for _ in range(3):
+        place.watch.wait(LATER)
+        ask(hand, "anything")
+
+
+@pytest.mark.parametrize("deed", ["undone", "reworded"])
+def test_any_number_of_ghosts_hides_nothing(sqlite: Table, deed: str) -> None:
+    """More of them than a search asks for, all of them better than what is left."""
+    place = Place(sqlite)
+    hand = place.hand()
+    assert rebuild.carry_on(hand.vault) == 0
+    say(hand, "Apple pie with cinnamon, sugar and cream")
+    batch = bring(hand, *(f"apple number{n}x" for n in range(220)))
+    place.shared.deaf = True
+    if deed == "undone":
+        imports.undo(hand.vault, batch.id, by=OWNER)
+    else:
+        for memory in hand.store.memories(batch=batch.id, limit=500).items:
+            reword(hand, memory.id, f"pear of {memory.id}")
+    settled(place, hand)
+    for one in (hand, place.hand()):
+        told = ask(one, "apple")
+        assert [hit.memory.content for hit in told.hits] == [
+            "Apple pie with cinnamon, sugar and cream"
+        ]
+        assert not told.stand_in
+
+
 # ---- making it anew
 
 

@@ -41,7 +41,7 @@ class Coast(NamedTuple):
 def coast(forecast: Forecast, *, processes: int = 4, auto: bool = True) -> Coast:
     weather = Weather(PaperClient(portion=40), forecast)
     dry = hand_on(DynamoTable(weather.client, "vault"), auto=auto)
-    table = DynamoTable(weather, "vault")
+    table = DynamoTable(weather, "vault", patience=60.0)
     hands = [hand_on(table, dry.name, clock=dry.clock) for _ in range(processes)]
     return Coast(weather, hands, dry)
 
@@ -165,7 +165,7 @@ def test_an_import_in_a_storm_by_several_workers_stores_each_text_once() -> None
 def test_an_index_follows_commits_that_become_visible_bit_by_bit() -> None:
     table = DynamoTable(Weather(PaperClient(torn=0.02)), "vault")
     writer = hand_on(table)
-    reader = hand_on(table, writer.name, clock=writer.clock, settling=0.1)
+    reader = hand_on(table, writer.name, clock=writer.clock, settling=1.0)
     first, then = ([f"{word} {n}" for n in range(16)] for word in ("first", "then"))
     with ThreadPoolExecutor(4) as pool:
         ids = [memory.id for memory in pool.map(partial(say, writer), first)]
@@ -178,7 +178,7 @@ def test_an_index_follows_commits_that_become_visible_bit_by_bit() -> None:
     told = recall(reader.vault, Query(text="then", limit=99))
     assert sorted(hit.memory.content for hit in told.hits) == sorted(then)
     assert recall(reader.vault, Query(text="first", limit=99)).hits == ()
-    fresh = hand_on(table, writer.name, clock=writer.clock, settling=0.1)
+    fresh = hand_on(table, writer.name, clock=writer.clock, settling=1.0)
     with ThreadPoolExecutor(4) as pool:
         done = [pool.submit(say, writer, f"last {n}") for n in range(16)]
         jobs.catch_up(fresh.vault)

@@ -293,6 +293,49 @@ def test_threads_that_say_one_thing_make_one_memory(client: httpx.Client) -> Non
     assert sorted(contents(client)) == [f"Fact {n}" for n in range(4)]
 
 
+def test_sixty_four_writers_at_once_lose_and_double_nothing(client: httpx.Client) -> None:
+    def say(n: int) -> httpx.Response:
+        key = {"Idempotency-Key": f"key-{n}"}
+        return client.post("/api/memories", json={"content": f"Fact {n}"}, headers=key)
+
+    def say_the_same(_: int) -> httpx.Response:
+        return client.post("/api/memories", json={"content": "The same fact"})
+
+    with ThreadPoolExecutor(64) as threads:
+        told = list(threads.map(say, range(64)))
+        again = list(threads.map(say, range(64)))
+        same = list(threads.map(say_the_same, range(64)))
+
+    assert [one.status_code for one in told] == [201] * 64
+    assert [one.json() for one in again] == [one.json() for one in told]
+    assert sorted(one.status_code for one in same) == [200] * 63 + [201]
+    texts = [*(f"Fact {n}" for n in range(64)), "The same fact"]
+    assert sorted(contents(client, limit=100)) == sorted(texts)
+    assert client.get("/api/audit/verify").json()["intact"]
+
+
+def test_a_memory_that_would_outgrow_its_place_is_refused_and_stays_as_it_was(
+    client: httpx.Client,
+) -> None:
+    """DynamoDB takes 400 KB an item, and every earlier text is kept in it."""
+    memory = remembered(client, "a note of its own length")
+    address = f"/api/memories/{memory['id']}"
+    for n in range(20):
+        before = client.get(address).json()
+        headers = {"If-Match": f'"{before["revision"]}"'}
+        longest = f"{n:02}" + "\U0001f41d" * 7_998
+        answer = client.patch(address, json={"content": longest}, headers=headers)
+        if answer.status_code != 200:
+            break
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "refused")
+    assert n > 5
+    assert client.get(address).json() == before
+    new = remembered(client, longest, supersedes=memory["id"])  # as the answer says
+    assert contents(client, status="active") == [longest]
+    assert client.get(address).json()["superseded_by"] == new["id"]
+
+
 def test_only_the_personal_vault_exists(client: httpx.Client) -> None:
     here = client.get("/api/memories", headers={"Keeproom-Vault": "personal"})
     by_header = client.get("/api/memories", headers={"Keeproom-Vault": "work"})

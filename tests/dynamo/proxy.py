@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from io import BufferedIOBase
+from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,22 +21,31 @@ class Fault(Enum):
     BROKEN = auto()  # status 500, and nothing was done
     RESET = auto()  # the call never arrived
     LOST = auto()  # it was done, but the answer never arrives
+    STUCK = auto()  # it was done, and whoever waits for the answer waits until they end
 
 
 @dataclass(slots=True)
 class Proxy:
-    """`faults`: what befalls the next calls of an operation, one each. `seen`: every call."""
+    """`faults`: what befalls the next calls of an operation, one each. `seen`: every call.
+    `stuck`: set when one is."""
 
     url: str = ""
     faults: dict[str, list[Fault]] = field(default_factory=dict[str, list[Fault]])
     seen: list[str] = field(default_factory=list[str])
     lock: Lock = field(default_factory=Lock)
+    stuck: Event = field(default_factory=Event)
 
     def next(self, operation: str) -> Fault | None:
         with self.lock:
             self.seen.append(operation)
             waiting = self.faults.get(operation)
             return waiting.pop(0) if waiting else None
+
+    def hold(self, fault: Fault, asker: BufferedIOBase) -> None:
+        """Until who asks has ended, if they are to be stuck."""
+        if fault is Fault.STUCK:
+            self.stuck.set()
+            asker.read()
 
 
 def _told(fault: Fault, actions: int) -> tuple[int, dict[str, Any]]:
@@ -74,23 +84,24 @@ def _handler(told: Proxy, address: str) -> type[BaseHTTPRequestHandler]:
             fault = told.next(self.headers["X-Amz-Target"].rpartition(".")[2])
             if fault is Fault.RESET:
                 self.close_connection = True
-            elif fault in (None, Fault.LOST):
-                self._pass_on(body, answer=fault is None)
+            elif fault in (None, Fault.LOST, Fault.STUCK):
+                self._pass_on(body, fault)
             else:
                 actions = len(json.loads(body).get("TransactItems", ()))
                 status, content = _told(fault, actions)
                 self._tell(status, json.dumps(content).encode())
 
-        def _pass_on(self, body: bytes, *, answer: bool) -> None:
+        def _pass_on(self, body: bytes, fault: Fault | None) -> None:
             there = http.client.HTTPConnection(address, timeout=20)
             there.request("POST", "/", body, dict(self.headers.items()))
             came = there.getresponse()
             content = came.read()
             there.close()
-            if answer:
+            if fault is None:
                 self._tell(came.status, content)
-            else:
-                self.close_connection = True
+                return
+            told.hold(fault, self.rfile)
+            self.close_connection = True
 
         def _tell(self, status: int, content: bytes) -> None:
             self.send_response(status)

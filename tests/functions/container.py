@@ -51,6 +51,10 @@ class Container:
     def log(self) -> str:
         return self._log.read_text()
 
+    def kill(self) -> None:
+        """In the middle of whatever it is about."""
+        self._run.kill()
+
     def invoke(self, event: Any, *, seconds: float = 29.0) -> Any:
         """Raises `Failed`."""
         assert self._run.stdin is not None

@@ -1,54 +1,14 @@
 """The owner signs in on AWS: the real handler, Cognito's login page, the secret in its place."""
 
-import json
-from collections.abc import Iterator
-from contextlib import closing
-
 import httpx
-import pytest
 
-from tests.cognito import Pool, logs_in, new_pool
-from tests.dynamo import emulator
-from tests.functions.conftest import Cloud
-from tests.functions.container import Container, container
+from tests.cognito import logs_in
+from tests.functions.conftest import UNVERIFIED
+from tests.functions.container import Container
 from tests.functions.gateway import ADDRESS, Gateway
 from tests.signing_in import came_back, cookie, is_in, left
 
 OURS = {"Origin": ADDRESS, "Sec-Fetch-Site": "same-origin"}
-
-
-@pytest.fixture(scope="module")
-def pool(cloud: Cloud) -> Iterator[Pool]:
-    with new_pool(cloud.environment["AWS_ENDPOINT_URL"]) as made:
-        made.person("ana@example.com")
-        made.person("ben@example.com")
-        made.person("stranger@example.com")
-        yield made
-
-
-@pytest.fixture(scope="module")
-def signing(
-    cloud: Cloud, pool: Pool, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Container]:
-    client_id, secret = pool.client(ADDRESS)
-    content = json.dumps({"OIDC_CLIENT_SECRET": secret})
-    with closing(emulator.aws(cloud.environment["AWS_ENDPOINT_URL"], "secretsmanager")) as secrets:
-        arn = secrets.create_secret(Name="keeproom", SecretString=content)["ARN"]
-    told = {
-        "OIDC_ISSUER": pool.issuer,
-        "OIDC_CLIENT_ID": client_id,
-        "OIDC_LOGOUT_URL": pool.logout_url,
-        "SECRETS_ARN": arn,
-    }
-    folder = tmp_path_factory.mktemp("signing")
-    with container("api", folder, {**cloud.environment, **told}) as running:
-        yield running
-
-
-@pytest.fixture
-def browser(signing: Container) -> Iterator[httpx.Client]:
-    with httpx.Client(transport=Gateway(signing), base_url=ADDRESS) as http:
-        yield http
 
 
 def test_the_owner_signs_in_works_and_signs_out(browser: httpx.Client, signing: Container) -> None:
@@ -94,4 +54,12 @@ def test_anybody_else_of_the_pool_stays_outside(browser: httpx.Client) -> None:
     back = logs_in(left(browser), "stranger@example.com").headers["location"]
 
     assert came_back(browser, back).status_code == 403
+    assert not is_in(browser)
+
+
+def test_an_owner_whose_address_is_not_verified_stays_outside(browser: httpx.Client) -> None:
+    back = logs_in(left(browser), UNVERIFIED).headers["location"]
+
+    page = came_back(browser, back)
+    assert (page.status_code, "Nothing was stored" in page.text) == (403, True)
     assert not is_in(browser)

@@ -4,6 +4,10 @@ import uuid
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
+from keeproom.clock import tries
+from keeproom.errors import Unavailable
 from keeproom.vault import imports, listing
 from keeproom.vault.batch import BatchState, ImportItem
 from keeproom.vault.listing import Listed
@@ -12,7 +16,8 @@ from keeproom.vault.vault import Vault
 from keeproom.vault.work import INDEX, import_of, message_of, task_of
 from tests.dynamo import emulator
 from tests.functions.container import container
-from tests.functions.place import Cloud
+from tests.functions.place import KEYS, Cloud
+from tests.sqs import MOST_RECEIVED, new_queue
 
 
 def messages(*bodies: str) -> dict[str, Any]:
@@ -85,6 +90,38 @@ def test_a_message_in_vain_is_named_alone_and_told_without_content(
     assert failed == [event["Records"][0]["messageId"]]
     assert "message failed error=" in log
     assert "secret word" not in log
+
+
+def test_a_poisoned_message_fails_alone_and_is_put_aside_for_good(
+    cloud: Cloud, vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    queue = new_queue(cloud.environment["AWS_ENDPOINT_URL"])
+    told = {**cloud.environment, "JOBS_QUEUE_URL": queue.url}
+    batch, poison = begun(vault, "riddles"), '{"kind": "secret word", "id": "bat_1"}'
+
+    with container("worker", folder, told) as worker:
+        event = messages(batch, poison)
+        failed = worker.invoke(event, seconds=60)["batchItemFailures"]
+        assert failed == [{"itemIdentifier": event["Records"][1]["messageId"]}]
+        assert len(contents(vault, "riddles")) == 5
+        queue.send(poison)
+        queue.send(batch)
+        tries_made = 0
+
+        def function(body: str) -> None:
+            nonlocal tries_made
+            tries_made += body == poison
+            if worker.invoke(messages(body), seconds=60)["batchItemFailures"]:
+                raise Unavailable("It failed.")
+
+        aside = next(found for _ in tries(60.0) if queue.bring(function) == 0
+                     and (found := queue.bodies_aside()))  # fmt: skip
+        assert "secret word" not in worker.log
+
+    assert (aside, tries_made) == ([poison], MOST_RECEIVED)
+    assert len(contents(vault, "riddles")) == 5
 
 
 def test_reindex_goes_on_with_what_no_message_tells_of(

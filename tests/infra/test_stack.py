@@ -245,8 +245,34 @@ def test_logs_are_kept_for_a_month(resources: Resources) -> None:
 def test_what_somebody_must_look_at_raises_an_alarm(resources: Resources) -> None:
     alarms = properties(resources, "AWS::CloudWatch::Alarm")
 
-    assert len(alarms) == 5
+    assert {one["MetricName"] for one in alarms} == {
+        "ApproximateNumberOfMessagesVisible", "5xx", "Errors", "IndexLag",
+    }  # fmt: skip
     assert {one["TreatMissingData"] for one in alarms} == {"notBreaching"}
+    assert {one["ComparisonOperator"] for one in alarms} == {"GreaterThanThreshold"}
+
+
+def test_the_first_message_or_run_that_is_put_aside_raises_an_alarm(resources: Resources) -> None:
+    watched = {
+        one["Dimensions"][0]["Value"]["Fn::GetAtt"][0]: one
+        for one in properties(resources, "AWS::CloudWatch::Alarm")
+        if one["MetricName"] == "ApproximateNumberOfMessagesVisible"
+    }
+    queues = properties(resources, "AWS::SQS::Queue")
+    aside = {
+        *(one["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]
+          for one in queues if "RedrivePolicy" in one),
+        *(one["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0]
+          for one in properties(resources, "AWS::Lambda::EventInvokeConfig")),
+        *(one["Target"]["DeadLetterConfig"]["Arn"]["Fn::GetAtt"][0]
+          for one in properties(resources, "AWS::Scheduler::Schedule")),
+    }  # fmt: skip
+
+    assert len(aside) == 2
+    assert watched.keys() == aside
+    for one in watched.values():
+        assert (one["Threshold"], one["EvaluationPeriods"]) == (0, 1)
+        assert (one["Statistic"], one["Namespace"]) == ("Maximum", "AWS/SQS")
 
 
 def test_the_address_does_not_go_round_in_a_circle(resources: Resources) -> None:

@@ -6,19 +6,20 @@ from dataclasses import replace
 from itertools import count
 
 from keeproom.engines.memory_index import InProcessIndex
-from keeproom.engines.opensearch.searches import Found
+from keeproom.engines.opensearch.searches import Found, Ranked
 from keeproom.errors import Unavailable
 from keeproom.vault.ports import Added, Indexed, Sought
 
 
 class PaperIndex:
     """Gives names, replaces nothing, and shows what was written at once or, with `late`, when
-    `show` is called. `down`: does not answer. `refused`: memories it takes nothing of. `before`
-    and `after` are called around the next `add`, and may raise. `touched` counts the calls."""
+    `show` is called. `down`: does not answer; `deaf`: not to writes. `refused`: memories it takes
+    nothing of. `before` and `after` are called around the next `add`, and may raise. `touched`
+    counts the calls."""
 
     def __init__(self, model: str, dims: int, *, name: str = "paper-1") -> None:
         self.name = name
-        self.down, self.late, self.touched, self.made = False, False, 0, False
+        self.down, self.deaf, self.late, self.touched, self.made = False, False, False, 0, False
         self.refused: set[str] = set()
         self.before: Callable[[], object] | None = None
         self.after: Callable[[], object] | None = None
@@ -29,13 +30,13 @@ class PaperIndex:
         self._shown = InProcessIndex(model, dims)
         self._showing: set[str] = set()
 
-    def _answer(self) -> None:
+    def _answer(self, *, write: bool = False) -> None:
         self.touched += 1
-        if self.down:
+        if self.down or (self.deaf and write):
             raise Unavailable("The paper is away.")
 
     def prepare(self) -> bool:
-        self._answer()
+        self._answer(write=True)
         made, self.made = not self.made, True
         return made
 
@@ -48,7 +49,7 @@ class PaperIndex:
         act, self.before = self.before, None
         if act:
             act()
-        self._answer()
+        self._answer(write=True)
         told: dict[str, Added] = {}
         for row in rows:
             taken = row.id not in self.refused
@@ -75,7 +76,7 @@ class PaperIndex:
                 self._shown.put([replace(row, id=name)])
 
     def drop(self, names: Sequence[str]) -> frozenset[str]:
-        self._answer()
+        self._answer(write=True)
         for name in names:
             self.holds.pop(name, None)
         self._shown.remove(names)
@@ -106,12 +107,16 @@ class PaperIndex:
         if not self.made:
             return None
         found = self._shown.candidates(replace(sought, limit=10_000))
-        return Found(near=self._ids(found.near, generation, sought.limit),
-                     matching=self._ids(found.matching, generation, 2 * sought.limit))  # fmt: skip
+        most = 2 * sought.limit
+        return Found(
+            near=self._ranked(found.near, generation, most),
+            matching=self._ranked(found.matching, generation, most),
+        )
 
-    def _ids(self, names: Sequence[str], generation: str, limit: int) -> list[str]:
-        own = [self._owner[name] for name in names if self._of(name) == generation]
-        return list(dict.fromkeys(own))[:limit]
+    def _ranked(self, names: Sequence[str], generation: str, most: int) -> Ranked:
+        """Of as many documents as a search gives at most."""
+        own = [name for name in names if self._of(name) == generation][:most]
+        return Ranked(list(dict.fromkeys(self._owner[one] for one in own)), cut=len(own) == most)
 
     def _of(self, name: str) -> str:
         return self.holds[name][0] if name in self.holds else ""

@@ -21,6 +21,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from tests.search_engine import signature
 from tests.search_engine.refusals import (
@@ -43,13 +44,21 @@ from tests.search_engine.refusals import (
 @dataclass(slots=True)
 class Fault:
     """`times` answers of `status` to the call `api` (any, if empty), or to the first `items` of a
-    bulk. `after`: seconds to wait; 0 as the status then does what was asked, and answers late."""
+    bulk. 0 as the status does what was asked, and breaks the connection instead of answering."""
 
     status: int
     api: str = ""
     times: int = 1
     items: int = 0
-    after: float = 0.0
+
+
+class Lost(Response):
+    """Begins, and breaks off."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(b"content-length", b"2")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        raise ConnectionResetError
 
 
 @dataclass(slots=True)
@@ -81,21 +90,20 @@ class Serverless:
     async def answer(self, request: Request) -> Response:
         body = await request.body()
         call: Json = {"method": request.method, "path": request.url.path, "api": ""}
+        self._calls.append(call)
         try:
             if not signature.is_genuine(request, body, secret=self._is.secret):
                 raise Refused(403, "Forbidden", "403 Forbidden")
             api, index = self._api(request)
             call["api"] = api.name
             await self._awake(api.side)
-            late = await self._fault(api.name)
+            lost = self._fault(api.name)
             if request.query_params.get("refresh", "false") != "false":
                 raise illegal("refresh is not supported")
             answer = await self._serve(api, index, request, body)
-            await asyncio.sleep(late)
         except Refused as refused:
-            answer = refused.answer()
-        self._calls.append(call | {"status": answer.status_code})
-        return answer
+            return refused.answer()
+        return Lost() if lost else answer
 
     def _api(self, request: Request) -> tuple[Api, str]:
         for api in APIS:
@@ -114,16 +122,15 @@ class Serverless:
                 raise Refused(self._is.wake_status)
             await asyncio.sleep(left)
 
-    async def _fault(self, name: str) -> float:
-        """Seconds by which the answer is to be late."""
+    def _fault(self, name: str) -> bool:
+        """Whether the answer is to be lost."""
         for fault in self._is.faults:
             if not fault.items and fault.api in ("", name) and fault.times > 0:
                 fault.times -= 1
                 if not fault.status:
-                    return fault.after
-                await asyncio.sleep(fault.after)
+                    return True
                 raise Refused(fault.status, "rejected_execution_exception", "as asked")
-        return 0.0
+        return False
 
     async def _serve(self, api: Api, index: str, request: Request, body: bytes) -> Response:
         if api.name == "bulk":

@@ -155,6 +155,6 @@ def test_any_numbers_have_a_grade(query: str, on: date) -> None:
     "unit", ["1", "1/", "1.", "5 may ", "may ", "十", "2023年", "9月", "a", "2023-"]
 )
 def test_long_queries_take_no_longer_than_their_length_warrants(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     named_dates((unit * 8000)[:8000])
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from itertools import batched
 from operator import mul
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -429,12 +429,12 @@ def test_comparing_each_of_many_with_all_before_it_stays_fast() -> None:
         memory(f"mem_{n}", {f"w{n % 90}": 1}, unit(*(rng.random() for _ in range(64))), dims=64)
         for n in range(3000)
     ]
-    start = perf_counter()
+    start = process_time()
     for row in rows:
         assert row.embedding is not None
         index.nearest(row.embedding.vectors, where=ANYWHERE, limit=5)
         index.put([row])
-    assert perf_counter() - start < 10
+    assert process_time() - start < 10
 
 
 def test_the_background_of_a_query_is_its_mean_cosine_with_all_chunks() -> None:

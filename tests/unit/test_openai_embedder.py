@@ -224,11 +224,11 @@ def test_an_endpoint_that_stays_broken_is_given_up(endpoint: Endpoint) -> None:
     endpoint.answers = [Answer(500)]
     start = time.monotonic()
 
-    with embedder(endpoint, query_deadline=0.6) as model, pytest.raises(Unavailable):
+    with embedder(endpoint, query_deadline=2.0) as model, pytest.raises(Unavailable):
         model.query(TEXT)
 
     assert len(endpoint.asked) >= 2
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 15
 
 
 def test_a_slow_answer_is_not_waited_for(endpoint: Endpoint) -> None:
@@ -238,7 +238,7 @@ def test_a_slow_answer_is_not_waited_for(endpoint: Endpoint) -> None:
     with embedder(endpoint, query_deadline=0.2) as model, pytest.raises(Unavailable):
         model.query(TEXT)
 
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 15
 
 
 def test_nobody_at_the_address_is_unavailable(endpoint: Endpoint) -> None:

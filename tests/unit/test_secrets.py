@@ -257,6 +257,6 @@ def test_any_text_has_an_answer(text: str) -> None:
     ],
 )
 def test_long_text_takes_no_longer_than_its_length_warrants(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     secret_kind((unit * 8000)[:8000])
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1

@@ -235,8 +235,8 @@ def test_any_text_finds_itself(text: str) -> None:
 )
 def test_long_odd_text_takes_no_longer_than_its_length_warrants(unit: str) -> None:
     text = (unit * 8000)[:8000]
-    started = time.perf_counter()
+    started = time.thread_time()
     terms(text)
     query_terms(text)
     script_of(text)
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2

@@ -81,6 +81,12 @@ class InProcessIndex:
         found = np.flatnonzero(eligible[slots])
         return _named(ids, slots[found[_best(cosines[found], limit)]])
 
+    def holding(self, ids: Sequence[str], *, where: Where) -> Sequence[str]:
+        """Those of the memories that are there and that the conditions let through."""
+        with self._lock:
+            slots, eligible = self._slots.find(ids), self._slots.eligible(where)
+        return [one for one, slot in zip(ids, slots, strict=True) if slot >= 0 and eligible[slot]]
+
     def background(self, vector: bytes) -> float | None:
         with self._lock:
             mean = self._matrix.mean()

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.engines.opensearch.fresh import SHOWN, Fresh
-from keeproom.engines.opensearch.searches import Found
+from keeproom.engines.opensearch.searches import Found, Ranked
 from keeproom.errors import Unavailable
 from keeproom.vault.model import Position
 from keeproom.vault.ports import Bm25, Candidates, Indexed, SharedIndex, Sought, Where
@@ -99,17 +99,30 @@ class CollectionIndex:
         return sorted(every, key=lambda term: -idf[term])
 
     def _completed(self, sought: Sought, found: Found) -> Candidates:
-        """With what is fresh, and the best by words according to our own measure."""
-        own = self._own(sought)
-        near = [*own.near, *found.near[: sought.limit]]
-        words = list(dict.fromkeys([*own.matching, *found.matching]))
+        """With what is fresh, and the best by words according to our own measure. Documents of
+        memories that are gone or have changed may have crowded out others: then the copy in the
+        process answers."""
+        fresh = self._fresh.ids
+        near, matching = (
+            self._still(one, sought.where, fresh) for one in (found.near, found.matching)
+        )
+        if any(one.cut and len(one.ids) < sought.limit for one in (near, matching)):
+            return self._here.candidates(sought)
+        own = self._own(sought, fresh)
+        words = list(dict.fromkeys([*own.matching, *matching.ids]))
         strengths = self._here.strengths(sought.terms, words, bm25=sought.bm25)
         ranked = sorted(zip(words, strengths, strict=True), key=lambda pair: -pair[1])
-        matching = [one for one, _ in ranked[: sought.limit]]
-        return Candidates(near=list(dict.fromkeys(near)), matching=matching)
+        return Candidates(
+            near=list(dict.fromkeys([*own.near, *near.ids[: sought.limit]])),
+            matching=[one for one, _ in ranked[: sought.limit]],
+        )
 
-    def _own(self, sought: Sought) -> Candidates:
-        fresh = self._fresh.ids
+    def _still(self, found: Ranked, where: Where, fresh: frozenset[str]) -> Ranked:
+        """Those whose documents are up to date, as far as is known here."""
+        held = self._here.holding(found.ids, where=where)
+        return replace(found, ids=[one for one in held if one not in fresh])
+
+    def _own(self, sought: Sought, fresh: frozenset[str]) -> Candidates:
         if self._seconds() < self._all_fresh_until:
             return self._here.candidates(sought)
         if not fresh:

@@ -18,12 +18,20 @@ _REFUSALS = {400, 403, 404, 405}  # of a call that the service may not know
 _MISSING = 404
 
 
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Memory ids, best first, each once. `cut`: there may be more."""
+
+    ids: Sequence[str] = ()
+    cut: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Memory ids, best first, each once."""
+    """By meaning, and by words."""
 
-    near: Sequence[str]
-    matching: Sequence[str]
+    near: Ranked
+    matching: Ranked
 
 
 class Searches:
@@ -47,8 +55,9 @@ class Searches:
         answers = self._answers(list(wanted.values()))
         if any(answer.get("status") == _MISSING for answer in answers):
             return None
-        told = {name: _ids(answer) for name, answer in zip(wanted, answers, strict=True)}
-        return Found(near=told.get("near", ()), matching=told.get("matching", ()))
+        size = _MORE * sought.limit
+        told = {name: _ranked(answer, size) for name, answer in zip(wanted, answers, strict=True)}
+        return Found(near=told.get("near", Ranked()), matching=told.get("matching", Ranked()))
 
     def _answers(self, bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         if len(bodies) < 2:
@@ -103,10 +112,12 @@ def _search(query: dict[str, Any], size: int) -> dict[str, Any]:
     return {"size": size, "query": query, "_source": ["memory_id"]}
 
 
-def _ids(answer: dict[str, Any]) -> list[str]:
-    """Raises `Unavailable` for an answer that tells of a failure."""
+def _ranked(answer: dict[str, Any], size: int) -> Ranked:
+    """Of an answer with `size` documents at most. Raises `Unavailable` for one that tells of a
+    failure."""
     if "hits" not in answer or answer.get("timed_out"):
         expected(Answer(int(answer.get("status", 500)), b""), what="search")
         raise Unavailable("The search service broke off.")
     hits = answer["hits"]["hits"]
-    return list(dict.fromkeys(str(hit["_source"]["memory_id"]) for hit in hits))
+    ids = dict.fromkeys(str(hit["_source"]["memory_id"]) for hit in hits)
+    return Ranked(list(ids), cut=len(hits) >= size)
