@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from keeproom.errors import (
     Conflict,
@@ -32,6 +32,8 @@ from keeproom.vault.model import (
 from keeproom.vault.ports import Encoded
 from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
+
+TICK = timedelta(milliseconds=1)  # the finest difference between two times
 
 # A memory with its history is one record of at most 400 kB in DynamoDB; this leaves room for the
 # rest of it.
@@ -137,7 +139,7 @@ def edited(was: Memory, wanted: Edit, *, by: Actor, at: datetime) -> Memory:
             tags=was.tags if wanted.tags is None else wanted.tags,
         )
     )
-    earlier = Earlier(content=was.content, replaced_by=by.name, replaced_at=at)
+    earlier = Earlier(content=was.content, replaced_by=by.name, replaced_at=_replaced_at(was, at))
     history = was.history if clean.content == was.content else (*was.history, earlier)
     if sum(len(one.content.encode()) for one in history) > LONGEST_HISTORY:
         raise Refused(
@@ -156,6 +158,11 @@ def edited(was: Memory, wanted: Edit, *, by: Actor, at: datetime) -> Memory:
         owned=True,
         history=history,
     )
+
+
+def _replaced_at(was: Memory, at: datetime) -> datetime:
+    """After what was decided before: an undo goes by these times, and clocks differ."""
+    return max(at, was.review.at + TICK) if was.review else at
 
 
 def rewritten(
