@@ -186,7 +186,8 @@ def _new(vault: Vault, wish: _Wish, status: Status, links: Kin) -> Put:
 
 
 def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status) -> Put:
-    """The memory that had the text, active or proposed again, and linked to what replaced it."""
+    """The memory that had the text, active or proposed again, and linked to what replaced it. It
+    is no longer what an import stored, and stays when that is undone."""
     at, spelled = vault.clock(), wish.item.content
     earlier = Earlier(content=was.content, replaced_by=wish.by.name, replaced_at=at)
     rival = (was.superseded_by,) if was.superseded_by not in ("", wish.supersedes) else ()
@@ -201,6 +202,7 @@ def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status)
         supersedes=wish.supersedes if wish.supersedes != was.id else was.supersedes,
         similar_to=tuple(dict.fromkeys((*rival, *was.similar_to))),
         conflicts_with=tuple(dict.fromkeys((*rival, *was.conflicts_with))),
+        batch_id="",
         history=was.history if spelled == was.content else (*was.history, earlier),
         review=None,
         withdrawn=None,
