@@ -14,7 +14,7 @@ from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
 CLEANUP = Actor("cleanup")
-CHUNK = 16  # memories in one commit: at most 6 actions each, then gate and audit entry
+CHUNK = 14  # memories in one commit: at most 7 actions each, then gate and audit entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
