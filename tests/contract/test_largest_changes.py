@@ -113,6 +113,13 @@ def test_the_longest_histories_lose_a_forgotten_text(weighing: Hand) -> None:
     fitted(weighing)
 
 
+def test_the_longest_histories_shortened_by_retention(weighing: Hand) -> None:
+    longest_histories(weighing)
+    late = replace(weighing.vault, clock=lambda: weighing.clock() + timedelta(days=366))
+    assert clean_up(late).earlier_texts == 16
+    fitted(weighing)
+
+
 def longest_histories(hand: Hand) -> None:
     """Of sixteen memories: one short text long ago, then as many long ones as there is room for."""
     later = replace(hand.vault, clock=lambda: hand.clock() + timedelta(days=300))
