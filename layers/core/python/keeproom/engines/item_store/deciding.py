@@ -52,7 +52,7 @@ def look(
     if histories:
         (head, gate, found), had = _with_histories(shelf, agreeing)
     else:
-        (head, gate, found), had = agreeing(), {}
+        (head, gate, found), had = agreeing(), dict[str, frozenset[str]]()
     kept = {one: found[f"M#{one}"] for one in ids if f"M#{one}" in found}
     read = {one: layout.memory(item) for one, item in kept.items()}
     batch_item, told = found.get(batch_name), found.get(receipt_name)
