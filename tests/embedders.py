@@ -3,7 +3,7 @@
 import hashlib
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from keeproom.errors import Unavailable
 from keeproom.vault.model import Profile
@@ -14,10 +14,12 @@ DIMS = 256
 
 class WordEmbedder:
     """A bag of words: each word is one fixed direction, so texts are as close as the words they
-    share. Gives no token vectors. `down` makes it fail as a model that cannot be reached."""
+    share. Gives no token vectors. `down` makes it fail as a model that cannot be reached, and
+    `refused` whenever one of these words is among its texts."""
 
-    def __init__(self, model: str = "words/1") -> None:
+    def __init__(self, model: str = "words/1", *, refused: Collection[str] = ()) -> None:
         self.model, self.dims, self.down, self.calls = model, DIMS, False, 0
+        self.refused = refused
 
     @property
     def profile(self) -> Profile:
@@ -31,6 +33,8 @@ class WordEmbedder:
 
     def passages(self, texts: Sequence[str]) -> Sequence[Encoded]:
         self._answer()
+        if any(word in text.split() for word in self.refused for text in texts):
+            raise Unavailable("The model refused the request.")
         return [Encoded(vectors=_vector(text)) for text in texts]
 
     def query(self, text: str) -> EncodedQuery:

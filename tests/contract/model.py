@@ -207,6 +207,7 @@ def _said_again(was: Memory, text: str, *, status: Status, supersedes: str) -> M
         superseded_by="",
         supersedes=was.supersedes if supersedes == was.id else supersedes,
         conflicts_with=tuple(dict.fromkeys((*rival, *was.conflicts_with))),
+        batch_id="",
         history=_longer(was, text),
         review=None,
     )

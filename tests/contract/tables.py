@@ -8,7 +8,7 @@ from keeproom.clock import iso
 from keeproom.engines.item_store import layout
 from keeproom.engines.item_store.table import Check, Erase, Item, Key, Page, Step, Table, Write
 from keeproom.vault.batch import Stored
-from keeproom.vault.model import Exclusion, Held, Status
+from keeproom.vault.model import SHORT, Exclusion, Held, Status
 
 
 @dataclass
@@ -138,7 +138,7 @@ class Crashing(Through):
         self._call(lambda: self.table.drop(keys))
 
 
-KINDS = ("M", "E", "I", "L", "X", "B", "BM", "BO", "BI", "J", "D", "RB", "A", "R", "G")
+KINDS = ("M", "E", "H", "I", "L", "X", "B", "BM", "BO", "BI", "J", "D", "RB", "A", "R", "G")
 
 
 def all_of(table: Table, name: str) -> list[Item]:
@@ -197,6 +197,12 @@ def fits(table: Table, pk: str) -> None:
     assert all(revisions.get(one, job.revision) == job.revision for one, job in jobs.items())
     made = map(layout.embedding, everything(table, pk, "E").values())
     hashes = {one.memory_id: one.content_hash for one in made}
+    had = dict(map(layout.history, everything(table, pk, "H").values()))
+    assert had == {
+        one.id: texts
+        for one in memories
+        if (texts := {was.identity[:SHORT] for was in one.history} - {one.identity[:SHORT]})
+    }
     assert hashes.keys() <= ids
     behind = {one.id for one in memories if hashes.get(one.id) != one.content_hash}
     assert behind <= jobs.keys(), "nobody will ever embed some memories"

@@ -133,6 +133,22 @@ def test_an_undone_import_leaves_what_the_owner_touched(auto: Vault) -> None:
     assert auto.memories.head().hidden == ()
 
 
+@pytest.mark.parametrize("by", [CLAUDE, OWNER], ids=["app", "owner"])
+def test_an_undone_import_leaves_what_was_said_again(auto: Vault, by: Actor) -> None:
+    batch, _ = bring(auto, "Lives in Berlin", "Rides")
+    (berlin,) = [one for one in auto.memories.memories().items if one.content != "Rides"]
+    munich = ImportItem(content="Lives in Munich")
+    munich_id = remember(auto, munich, by=CLAUDE, supersedes=berlin.id).memory.id
+    item = ImportItem(content="Lives in Berlin")
+    again = remember(auto, item, by=by, supersedes=munich_id)
+    assert again.memory.id == berlin.id
+
+    assert imports.undo(auto, batch.id, by=OWNER).undone == 1
+
+    assert contents(auto, status=Status.ACTIVE) == ["Lives in Berlin"]
+    assert contents(auto, status=Status.SUPERSEDED) == ["Lives in Munich"]
+
+
 def test_proposals_the_owner_has_approved_survive_an_undo(auto: Vault) -> None:
     batch, told = bring(auto, "Drinks tea", "Rides", propose=True)
     assert isinstance(told[0], Stored)

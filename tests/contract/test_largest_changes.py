@@ -2,17 +2,20 @@
 intent that is written down and worked off in parts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import pytest
 
 from keeproom.engines.item_store.table import LIMIT, Item, Step, Table, Write
 from keeproom.vault import imports, review
 from keeproom.vault.batch import ImportItem
+from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
-from keeproom.vault.model import OWNER, Memory
+from keeproom.vault.model import OWNER, Memory, Status
 from keeproom.vault.ports import Encoded
 from keeproom.vault.remember import remember
+from keeproom.vault.retention import clean_up
 from keeproom.vault.review import MOST_REPLACED
 from keeproom.vault.undo import undo
 from tests.contract.hands import AGENT, Hand, hand_on
@@ -98,6 +101,49 @@ def test_an_approval_that_replaces_as_many_as_it_may_and_its_undo(weighing: Hand
     assert len(told.review.replaced) > 1
     fitted(hand)
     undo(hand.vault, told.id, by=OWNER)
+    fitted(hand)
+
+
+ONCE = "what they all said once"
+
+
+def test_the_longest_histories_lose_a_forgotten_text(weighing: Hand) -> None:
+    longest_histories(weighing)
+    forget(weighing.vault, _active(weighing, ONCE).id, by=OWNER)
+    fitted(weighing)
+
+
+def test_the_longest_histories_shortened_by_retention(weighing: Hand) -> None:
+    longest_histories(weighing)
+    late = replace(weighing.vault, clock=lambda: weighing.clock() + timedelta(days=366))
+    assert clean_up(late).earlier_texts == 16
+    fitted(weighing)
+
+
+def longest_histories(hand: Hand) -> None:
+    """Of sixteen memories: one short text long ago, then as many long ones as there is room for."""
+    later = replace(hand.vault, clock=lambda: hand.clock() + timedelta(days=300))
+    for n in range(16):
+        one = remember(hand.vault, ImportItem(content=ONCE), by=OWNER).memory.id
+        edit(hand.vault, one, Edit(content=long(f"{n} first")), revision=None, by=OWNER)
+        for edition in range(9):
+            wanted = Edit(content=long(f"{n} edition {edition}"))
+            edit(later, one, wanted, revision=None, by=OWNER)
+
+
+def test_the_most_edited_memories_of_an_import_removed_by_retention(weighing: Hand) -> None:
+    hand = weighing
+    items = [ImportItem(content=f"fact {n} of many") for n in range(20)]
+    batch = imports.carry_on(hand.vault, imports.begin(hand.vault, items, by=OWNER).id)
+    for one in hand.store.memories(batch=batch.id).items:
+        edit(hand.vault, one.id, Edit(content=f"{one.content} edited"), revision=None, by=OWNER)
+        if one.status is Status.PROPOSED:
+            review.approve(hand.vault, one.id, by=OWNER)
+        item = ImportItem(content=f"{one.content} replaced")
+        remember(hand.vault, item, by=OWNER, supersedes=one.id)
+
+    late = replace(hand.vault, clock=lambda: hand.clock() + timedelta(days=366))
+    assert clean_up(late).superseded == 20
     fitted(hand)
 
 

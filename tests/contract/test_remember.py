@@ -8,8 +8,10 @@ from keeproom.errors import (
     Excluded,
     Invalid,
     NotFound,
+    Refused,
     RequestIdReused,
     SecretLike,
+    TooLarge,
     VaultError,
     WrongState,
 )
@@ -17,9 +19,10 @@ from keeproom.vault import listing
 from keeproom.vault.batch import ImportItem, Skipped, SkipReason, Stored
 from keeproom.vault.edit import Edit, edit
 from keeproom.vault.forget import forget
-from keeproom.vault.model import OWNER, Actor, MemoryType, Status
+from keeproom.vault.model import OWNER, Actor, ApprovalMode, MemoryType, Status
 from keeproom.vault.remember import Remembered, remember
 from keeproom.vault.review import approve, reject
+from keeproom.vault.settings import Wanted, change_settings
 from keeproom.vault.vault import Vault
 
 CLAUDE = Actor("mcp:Claude", grant="grt_1")
@@ -94,6 +97,22 @@ def test_what_was_true_once_may_be_true_again(auto: Vault) -> None:
     assert (again.status, again.superseded_by) == (Status.ACTIVE, "")
     assert again.conflicts_with[0] == munich.id
     assert [earlier.content for earlier in again.history] == ["Lives in Berlin"]
+
+
+def test_a_memory_spelled_anew_too_often_can_still_be_decided_about(auto: Vault) -> None:
+    memory, room = say(auto, "Drinks tea").memory, 7_000
+    while room:
+        spelled = f"Drinks{' ' * (room - len(memory.history) % 2)} tea"
+        try:
+            memory = say(auto, spelled, supersedes=memory.id).memory
+        except (Refused, TooLarge):
+            room //= 2
+
+    say(auto, "Drinks milk", supersedes=memory.id)
+    wanted = Wanted(approval_mode=ApprovalMode.REVIEW)
+    change_settings(auto, wanted, expected=None, by=OWNER)
+    assert forget(auto, memory.id, by=CLAUDE, reason="Said it was a joke" * 20)
+    assert listing.memory(auto, memory.id).withdrawn
 
 
 def test_a_superseded_text_is_proposed_again_in_review_mode(review: Vault) -> None:

@@ -128,7 +128,7 @@ def test_many_go_in_whole_steps_each_audited_without_content(auto: Vault) -> Non
         review.reject(auto, memory.id, by=OWNER)
     assert clean_up(later(auto, days=31)).rejected == 40
     entries = [one for one in auto.memories.audit().items if one.verb == "clean_up"]
-    assert [len(one.touched) for one in entries] == [8, 16, 16]
+    assert [len(one.touched) for one in entries] == [12, 14, 14]
     assert {(one.actor, one.subject) for one in entries} == {("cleanup", "rejected")}
     assert auto.memories.audit_faults() == []
     assert clean_up(later(auto, days=31)).rejected == 0

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -14,6 +16,8 @@ from keeproom.vault.model import OWNER, Actor, Memory, Status, identity_of
 from keeproom.vault.remember import remember
 from keeproom.vault.undo import undo
 from keeproom.vault.vault import Vault
+from tests.contract.hands import Hand, say
+from tests.contract.tables import fits
 
 CLAUDE = Actor("mcp:Claude")
 
@@ -180,3 +184,28 @@ def test_a_decision_taken_back_leaves_what_the_memory_would_supersede(auto: Vaul
         decide(auto, newer.id, by=OWNER)
         assert undo(auto, newer.id, by=OWNER).supersedes == old.id
     assert now(auto, old).status is Status.ACTIVE
+
+
+@pytest.mark.parametrize("back", [timedelta(seconds=-90), timedelta()], ids=["back", "still"])
+def test_undo_takes_back_what_came_last_whatever_the_clocks_say(
+    reviewing: Hand, back: timedelta
+) -> None:
+    """Two containers differ by a moment, and a laptop's clock is set back."""
+    noon = reviewing.vault.clock()
+    late = replace(reviewing.vault, clock=lambda: noon)
+    early = replace(reviewing.vault, clock=lambda: noon + back)
+
+    edited = say(reviewing, "Drinks tea").id
+    edit(late, edited, Edit(content="Drinks milk"), revision=None, by=OWNER)
+    review.reject(early, edited, by=OWNER)
+    back_again = undo(early, edited, by=OWNER)
+    assert (back_again.status, back_again.content) == (Status.PROPOSED, "Drinks milk")
+    assert undo(early, edited, by=OWNER).content == "Drinks tea"
+    fits(reviewing.table, reviewing.partition)
+
+    decided = say(reviewing, "Sings").id
+    review.approve(late, decided, by=OWNER)
+    edit(early, decided, Edit(content="Dances"), revision=None, by=OWNER)
+    still = undo(early, decided, by=OWNER)
+    assert (still.status, still.content) == (Status.ACTIVE, "Sings")
+    assert undo(early, decided, by=OWNER).status is Status.PROPOSED

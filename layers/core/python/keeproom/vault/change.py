@@ -1,7 +1,7 @@
 """What a verb decided, and what it had seen when it decided."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from keeproom.vault.batch import Batch, Outcome
 from keeproom.vault.model import (
@@ -23,7 +23,8 @@ class Look:
     """One read of everything a decision needs: one round trip, no locks, nothing promised until
     the commit. `memories` lacks what an undo under way hides, `embeddings` does not; `settings` is
     not a condition of the commit (a condition on one item would make every writer meet every
-    other)."""
+    other). `histories`: the memories that have one, and the texts in it, each by the first digits
+    of its identity."""
 
     head: Head
     gate: Gate
@@ -34,6 +35,7 @@ class Look:
     receipt: Receipt | None
     tally: Tally | None
     embeddings: Mapping[str, Embedding]
+    histories: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Changing a memory's text or what is known about it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from keeproom.errors import (
     Conflict,
@@ -33,9 +34,12 @@ from keeproom.vault.ports import Encoded
 from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
+TICK = timedelta(milliseconds=1)  # the finest difference between two times
+
 # A memory with its history is one record of at most 400 kB in DynamoDB; this leaves room for the
-# rest of it.
+# rest of it, also for what is decided about it afterwards.
 LONGEST_HISTORY = 300_000
+AROUND = 100  # bytes of an earlier text besides its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,13 +141,6 @@ def edited(was: Memory, wanted: Edit, *, by: Actor, at: datetime) -> Memory:
             tags=was.tags if wanted.tags is None else wanted.tags,
         )
     )
-    earlier = Earlier(content=was.content, replaced_by=by.name, replaced_at=at)
-    history = was.history if clean.content == was.content else (*was.history, earlier)
-    if sum(len(one.content.encode()) for one in history) > LONGEST_HISTORY:
-        raise Refused(
-            "This memory has been edited so often that its history is full. Save the new text as "
-            "a memory of its own that supersedes this one."
-        )
     return replace(
         was,
         content=clean.content,
@@ -154,8 +151,32 @@ def edited(was: Memory, wanted: Edit, *, by: Actor, at: datetime) -> Memory:
         updated_at=at,
         revision=was.revision + 1,
         owned=True,
-        history=history,
+        history=longer_history(was, clean.content, by=by, at=at),
     )
+
+
+def longer_history(was: Memory, content: str, *, by: Actor, at: datetime) -> tuple[Earlier, ...]:
+    """The memory's, once it says `content`. Raises `Refused` when it has no room."""
+    if content == was.content:
+        return was.history
+    earlier = Earlier(content=was.content, replaced_by=by.name, replaced_at=_replaced_at(was, at))
+    history = (*was.history, earlier)
+    if sum(_weight(one.content) + AROUND for one in history) > LONGEST_HISTORY:
+        raise Refused(
+            "This memory has been edited so often that its history is full. Save the new text as "
+            "a memory of its own that supersedes this one."
+        )
+    return history
+
+
+def _weight(text: str) -> int:
+    """As JSON, which spells some characters with two."""
+    return len(json.dumps(text, ensure_ascii=False).encode())
+
+
+def _replaced_at(was: Memory, at: datetime) -> datetime:
+    """After what was decided before: an undo goes by these times, and clocks differ."""
+    return max(at, was.review.at + TICK) if was.review else at
 
 
 def rewritten(

@@ -1,28 +1,41 @@
 """Removing a memory for good, and lifting what keeps its text out."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import batched
 
 from keeproom.errors import Contended, LimitReached, NotFound
 from keeproom.vault import receipts
 from keeproom.vault.admit import refuse_secrets
 from keeproom.vault.change import Change, Claim, Look, Put
-from keeproom.vault.model import Actor, ApprovalMode, Exclusion, Held, Memory, Tally, Withdrawn
+from keeproom.vault.model import (
+    SHORT,
+    Actor,
+    ApprovalMode,
+    Exclusion,
+    Held,
+    Memory,
+    Tally,
+    Withdrawn,
+)
 from keeproom.vault.settle import commit
 from keeproom.vault.tally import key_of, once_more
 from keeproom.vault.text import cleaned
 from keeproom.vault.vault import Vault, decided
 
 LONGEST_REASON = 500
+AT_ONCE = 8  # memories with their histories in one commit: at most 0.4 MB each, under 4 MB
 
 
 def forget(
     vault: Vault, memory_id: str, *, by: Actor, reason: str = "", request_id: str = ""
 ) -> Memory | None:
-    """Remove the memory with its history and keep its text from coming back by any path. Once
-    this returns, no answer contains it. What an agent forgets in review mode is withdrawn instead:
-    gone from every answer too, but the owner decides; then it is answered as it waits. `reason`,
-    at most 500 characters, is for the owner and kept only while it waits. Raises `NotFound`,
-    `LimitReached`, `RequestIdReused`, `Unavailable`; for the reason `Invalid`, `SecretLike`."""
+    """Remove the memory with its history, and its text from the histories of others, and keep it
+    from coming back by any path. Once this returns, no answer contains it. What an agent forgets in
+    review mode is withdrawn instead: gone from every answer too, but the owner decides; then it is
+    answered as it waits. `reason`, at most 500 characters, is for the owner and kept only while it
+    waits. Raises `NotFound`, `LimitReached`, `RequestIdReused`, `Unavailable`; for the reason
+    `Invalid`, `SecretLike`."""
     why = _reason(reason)
     asked = receipts.request("forget", request_id, memory_id, why)
     tally = "" if by.is_owner else key_of("forget", by)
@@ -30,7 +43,11 @@ def forget(
     def decide() -> Memory | None:
         """What was withdrawn."""
         look = vault.memories.look(
-            memories=[memory_id], receipt=asked.key, tally=tally, embeddings=[memory_id]
+            memories=[memory_id],
+            receipt=asked.key,
+            tally=tally,
+            embeddings=[memory_id],
+            histories=True,
         )
         was = look.memories.get(memory_id)
         if receipts.replayed(look, asked) is not None:
@@ -42,6 +59,7 @@ def forget(
         if not by.is_owner and look.settings.approval_mode is ApprovalMode.REVIEW:
             change = _withdrawal(vault, was, by=by, reason=why)
         else:
+            _take_from_others(vault, look, was, by=by)
             change = _removal(vault, was, by=by)
         commit(vault, replace(change, receipt=told, tally=counted), seen=look)
         return change.put[0].memory if change.put else None
@@ -69,6 +87,29 @@ def _counted(vault: Vault, look: Look, memory_id: str, by: Actor, key: str) -> T
             "others should go."
         )
     return counted
+
+
+def _take_from_others(vault: Vault, look: Look, was: Memory, *, by: Actor) -> None:
+    """Other memories may have said this before an edit. That goes first: after a crash in between
+    the memory is still there to be forgotten."""
+    others = [one for one, had in look.histories.items() if was.identity[:SHORT] in had]
+    for some in batched((one for one in others if one != was.id), AT_ONCE, strict=False):
+        decided(vault, lambda some=some: _take_from(vault, some, was, by=by))
+
+
+def _take_from(vault: Vault, ids: Sequence[str], gone: Memory, *, by: Actor) -> None:
+    look = vault.memories.look(memories=ids, embeddings=ids)
+    puts = [Put(memory=_without(one, gone), was=one) for one in look.memories.values()]
+    puts = [put for put in puts if put.was and put.memory.history != put.was.history]
+    if puts:
+        touched = tuple(put.memory.id for put in puts)
+        audit = vault.audit("forget_history", gone.id, by=by, touched=touched)
+        commit(vault, Change(audit=audit, put=tuple(puts)), seen=look)
+
+
+def _without(memory: Memory, gone: Memory) -> Memory:
+    kept = tuple(one for one in memory.history if one.identity != gone.identity)
+    return replace(memory, history=kept, revision=memory.revision + 1)
 
 
 def _removal(vault: Vault, was: Memory, *, by: Actor) -> Change:

@@ -8,7 +8,7 @@ from keeproom.errors import Contended, NotFound, Unavailable
 from keeproom.vault.batch import Batch, BatchState, ImportItem, Outcome, Skipped, SkipReason, Stored
 from keeproom.vault.change import Change, Claim, Look, Put
 from keeproom.vault.jobs import catch_up
-from keeproom.vault.kin import Kin, Near, embedding, encoded, kin, linked, near, nearest
+from keeproom.vault.kin import Kin, Near, embedding, encoded_each, kin, linked, near, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
@@ -76,18 +76,18 @@ def _current(vault: Vault, batch_id: str) -> Batch:
 
 
 def _prepared(vault: Vault, items: Sequence[ImportItem]) -> tuple[list[_Text], bool]:
-    """And whether embeddings could be had."""
+    """And whether all that needs an embedding has one."""
     texts = [_Text(item=item, memory_id=vault.new_id("mem"), embedding=None) for item in items]
-    made = encoded(vault, [item.content for item in items if item.refused is None])
-    if made is None:
-        return texts, False
+    made = encoded_each(vault, [item.content for item in items if item.refused is None])
     rest = iter(made)
     return [
         text if text.item.refused else _compared(vault, text, next(rest)) for text in texts
-    ], True
+    ], None not in made
 
 
-def _compared(vault: Vault, text: _Text, made: Encoded) -> _Text:
+def _compared(vault: Vault, text: _Text, made: Encoded | None) -> _Text:
+    if made is None:
+        return text
     mine = embedding(vault, text.memory_id, text.item.content, made)
     return replace(text, embedding=mine, close=nearest(vault, made))
 

@@ -142,9 +142,9 @@ def cancel(vault: Vault, batch_id: str, *, by: Actor) -> Batch:
 
 
 def undo(vault: Vault, batch_id: str, *, by: Actor) -> Batch:
-    """Remove every memory the batch stored, save what the owner has approved or edited since.
-    They are out of every answer at once, whatever happens to the rest of the work. Repeating is
-    harmless. Raises `NotFound`, `Unavailable`."""
+    """Remove every memory the batch stored, save what the owner has approved or edited and what was
+    said again since. They are out of every answer at once, whatever happens to the rest of the
+    work. Repeating is harmless. Raises `NotFound`, `Unavailable`."""
     state = decided(vault, lambda: _intend(vault, batch_id, by))
     vault.memories.drop_items(batch_id)
     while state.state is BatchState.UNDOING:

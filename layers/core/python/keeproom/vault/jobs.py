@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from keeproom.errors import Unavailable
-from keeproom.vault.kin import embedding, indexed, is_current
+from keeproom.vault.kin import embedding, encoded_each, indexed, is_current
 from keeproom.vault.model import Job, Memory, Position, Settings
 from keeproom.vault.publish import publish
 from keeproom.vault.published import News
@@ -139,16 +139,12 @@ def refresh(vault: Vault, ids: Iterable[str]) -> None:
 
 def embed(vault: Vault, memories: Sequence[Memory]) -> set[str]:
     """Ids of those that now have their embedding."""
-    if not memories:
-        return set()
-    try:
-        made = vault.embedder.passages([memory.content for memory in memories])
-    except Unavailable:
-        return set()
+    made = encoded_each(vault, [memory.content for memory in memories])
     return {
         memory.id
         for memory, one in zip(memories, made, strict=True)
-        if vault.memories.keep_embedding(
+        if one
+        and vault.memories.keep_embedding(
             embedding(vault, memory.id, memory.content, one), revision=memory.revision
         )
     }

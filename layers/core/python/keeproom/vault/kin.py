@@ -58,6 +58,28 @@ def encoded(vault: Vault, texts: Sequence[str]) -> Sequence[Encoded] | None:
         return None
 
 
+def encoded_each(vault: Vault, texts: Sequence[str]) -> list[Encoded | None]:
+    """As `encoded`, text by text: one that the model does not take holds none of the others
+    back."""
+    made = encoded(vault, texts)
+    if made is not None:
+        return list(made)
+    if len(texts) < 2 or not answers(vault):
+        return [None] * len(texts)
+    half = len(texts) // 2
+    return [*encoded_each(vault, texts[:half]), *encoded_each(vault, texts[half:])]
+
+
+def answers(vault: Vault) -> bool:
+    """Whether the model can be reached: asked for what nobody has asked before, as a query, which
+    waits for a shorter time."""
+    try:
+        vault.embedder.query(vault.new_id("mem"))
+    except Unavailable:
+        return False
+    return True
+
+
 def embedding(vault: Vault, memory_id: str, content: str, made: Encoded) -> Embedding:
     return Embedding(
         memory_id=memory_id,

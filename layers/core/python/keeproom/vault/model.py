@@ -39,6 +39,7 @@ class Actor:
 
 
 OWNER = Actor("owner")
+SHORT = 16  # digits of an identity that tell it from the others of a vault, as good as surely
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,10 @@ class Earlier:
     content: str
     replaced_by: str
     replaced_at: datetime
+
+    @property
+    def identity(self) -> str:
+        return identity_of(self.content)
 
 
 class Decision(StrEnum):

@@ -39,8 +39,10 @@ class MemoryStore(Protocol):
         receipt: str = "",
         tally: str = "",
         embeddings: Iterable[str] = (),
+        histories: bool = False,
     ) -> Look:
-        """Read at once what a decision needs. Receipts that have expired are absent."""
+        """Read at once what a decision needs. Receipts that have expired are absent, and unless
+        asked for `histories`."""
         ...
 
     def commit(self, change: Change, *, seen: Look) -> Place:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from keeproom.errors import Unavailable
 from keeproom.vault.change import Change, Look
 from keeproom.vault.jobs import embed, lag, refresh
-from keeproom.vault.kin import is_current
+from keeproom.vault.kin import answers, is_current
 from keeproom.vault.model import OWNER, Actor, Job, Memory
 from keeproom.vault.publish import SHOWN, prepare, publish
 from keeproom.vault.published import Published, Rebuild
@@ -134,8 +134,11 @@ def _step(vault: Vault, was: Rebuild) -> tuple[Rebuild, int]:
 
 def _sent(vault: Vault, was: Rebuild) -> tuple[Rebuild, int]:
     page = vault.memories.memories(cursor=was.cursor, limit=PAGE)
-    done = _send(vault, page.items, reembed=was.reembed)
-    if page.items and not done:
+    ids = [memory.id for memory in page.items]
+    behind = _behind(vault, page.items, reembed=was.reembed)
+    refresh(vault, ids)
+    done = publish(vault, [one for one in ids if one not in behind])
+    if ids and not done and not (len(behind) == len(ids) and answers(vault)):
         return was, 0
     vault.memories.queue([_job(vault, was, one) for one in page.items if one.id not in done])
     now = replace(was, done=was.done + len(page.items), cursor=page.next)
@@ -147,18 +150,15 @@ def _sent(vault: Vault, was: Rebuild) -> tuple[Rebuild, int]:
     return replace(now, cursor=_SWEEP, until=shown), len(page.items)
 
 
-def _send(vault: Vault, memories: Sequence[Memory], *, reembed: bool) -> frozenset[str]:
-    """Those that are embedded, and published."""
-    ids = [memory.id for memory in memories]
-    made = vault.memories.embeddings(ids)
+def _behind(vault: Vault, memories: Sequence[Memory], *, reembed: bool) -> set[str]:
+    """Those that have no embedding, or with `reembed` no new one."""
+    made = vault.memories.embeddings([memory.id for memory in memories])
     wanted = [
         memory
         for memory in memories
         if reembed or memory.id not in made or not is_current(vault, made[memory.id], memory)
     ]
-    behind = {memory.id for memory in wanted} - embed(vault, wanted)
-    refresh(vault, ids)
-    return publish(vault, [one for one in ids if one not in behind])
+    return {memory.id for memory in wanted} - embed(vault, wanted)
 
 
 def _job(vault: Vault, this: Rebuild, memory: Memory) -> Job:

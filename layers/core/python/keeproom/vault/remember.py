@@ -7,12 +7,12 @@ from keeproom.vault import receipts
 from keeproom.vault.admit import admitted
 from keeproom.vault.batch import ImportItem, Outcome, Skipped, SkipReason, Stored
 from keeproom.vault.change import Change, Claim, Look, Put
+from keeproom.vault.edit import longer_history
 from keeproom.vault.jobs import catch_up
 from keeproom.vault.kin import Kin, embedding, encoded, kin, linked, near, nearest
 from keeproom.vault.model import (
     Actor,
     ApprovalMode,
-    Earlier,
     Exclusion,
     Held,
     Memory,
@@ -60,7 +60,8 @@ def remember(
     `supersedes`: the active memory it replaces, at once when it becomes active, else on approval.
     A text has one memory: a known one is answered with `Skipped`, a superseded one is asked to be
     active again. Raises `Invalid`, `SecretLike`, `Excluded`, `NotFound` and `WrongState` (for
-    `supersedes`), `RequestIdReused`, `Unavailable`; nothing is stored then."""
+    `supersedes`), `Refused` for one whose history is full, `RequestIdReused`, `Unavailable`;
+    nothing is stored then."""
     item = admitted(item)
     asked = receipts.request("remember", request_id, item, supersedes, propose)
     made = encoded(vault, [item.content])
@@ -186,9 +187,9 @@ def _new(vault: Vault, wish: _Wish, status: Status, links: Kin) -> Put:
 
 
 def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status) -> Put:
-    """The memory that had the text, active or proposed again, and linked to what replaced it."""
+    """The memory that had the text, active or proposed again, and linked to what replaced it. It
+    is no longer what an import stored, and stays when that is undone."""
     at, spelled = vault.clock(), wish.item.content
-    earlier = Earlier(content=was.content, replaced_by=wish.by.name, replaced_at=at)
     rival = (was.superseded_by,) if was.superseded_by not in ("", wish.supersedes) else ()
     now = replace(
         was,
@@ -201,7 +202,8 @@ def _revived(vault: Vault, look: Look, was: Memory, wish: _Wish, status: Status)
         supersedes=wish.supersedes if wish.supersedes != was.id else was.supersedes,
         similar_to=tuple(dict.fromkeys((*rival, *was.similar_to))),
         conflicts_with=tuple(dict.fromkeys((*rival, *was.conflicts_with))),
-        history=was.history if spelled == was.content else (*was.history, earlier),
+        batch_id="",
+        history=longer_history(was, spelled, by=wish.by, at=at),
         review=None,
         withdrawn=None,
     )

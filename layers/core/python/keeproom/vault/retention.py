@@ -14,7 +14,8 @@ from keeproom.vault.settle import commit
 from keeproom.vault.vault import Vault, decided
 
 CLEANUP = Actor("cleanup")
-CHUNK = 16  # memories in one commit: at most 6 actions each, then gate and audit entry
+CHUNK = 14  # memories in one commit: at most 7 actions each, then gate and audit entry
+SHORTENED = 8  # histories in one commit: at most 0.4 MB each, under 4 MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,7 @@ def _trim_some(vault: Vault, before: datetime, *, by: Actor) -> int:
         return bool(memory.history) and memory.history[0].replaced_at < before
 
     def decide() -> int:
-        ids = list(islice((one.id for one in _all(vault) if is_old(one)), CHUNK))
+        ids = list(islice((one.id for one in _all(vault) if is_old(one)), SHORTENED))
         look = vault.memories.look(memories=ids, embeddings=ids)
         old = [one for one in look.memories.values() if is_old(one)]
         if len(old) < len(ids):

@@ -157,13 +157,18 @@ def _approved(now: Memory, was: Memory, *, at: datetime, replaced: tuple[str, ..
         conflicts_with=tuple(one for one in was.conflicts_with if one not in replaced),
         review=Review(
             decision=Decision.APPROVED,
-            at=at,
+            at=_decided_at(now, at),
             was=was.status,
             replaced=replaced,
             supersedes=was.supersedes,
             conflicts_with=was.conflicts_with,
         ),
     )
+
+
+def _decided_at(memory: Memory, at: datetime) -> datetime:
+    """Not before its last edit: an undo goes by these times, and clocks differ."""
+    return max([at, *(one.replaced_at for one in memory.history[-1:])])
 
 
 def reject(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> Memory:
@@ -179,7 +184,10 @@ def reject(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") -> 
             revision=was.revision + 1,
             owned=True,
             review=Review(
-                decision=Decision.REJECTED, at=at, was=was.status, supersedes=was.supersedes
+                decision=Decision.REJECTED,
+                at=_decided_at(was, at),
+                was=was.status,
+                supersedes=was.supersedes,
             ),
         )
         excluded = Exclusion(at=at, by=by.name, of=memory_id)
@@ -212,7 +220,7 @@ def keep_both(vault: Vault, memory_id: str, *, by: Actor, request_id: str = "") 
             conflicts_with=(),
             review=Review(
                 decision=Decision.KEPT_BOTH,
-                at=at,
+                at=_decided_at(was, at),
                 was=was.status,
                 supersedes=was.supersedes,
                 conflicts_with=was.conflicts_with,

@@ -1,10 +1,11 @@
 """Look and commit: reading what a decision rests on, and making it true if that still holds."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from keeproom.engines.item_store import chain, layout
-from keeproom.engines.item_store.shelf import BUSY, Shelf, hides, noted, read_head
+from keeproom.engines.item_store.shelf import BUSY, Shelf, hides, noted, read_head, walk
 from keeproom.engines.item_store.steps import gate_step, steps
 from keeproom.engines.item_store.table import (
     LIMIT,
@@ -21,6 +22,8 @@ from keeproom.errors import Contended, Unavailable
 from keeproom.vault.change import Change, Look, Place
 from keeproom.vault.model import Gate, Head
 
+type _Agreeing = tuple[Head, Gate, Mapping[str, Item]]
+
 
 def look(
     shelf: Shelf,
@@ -31,6 +34,7 @@ def look(
     receipt: str,
     tally: str,
     embeddings: Iterable[str],
+    histories: bool,
 ) -> Look:
     """No snapshot, so head, gate and the keys that were asked for must agree on the generation:
     else a replacement in between would let a commit through a new gate into old keys."""
@@ -44,7 +48,11 @@ def look(
     tally_name = layout.tally_name(tally) if tally else ""
     names += [one for one in (batch_name, receipt_name, tally_name) if one]
 
-    head, gate, found = _agreeing(shelf, list(dict.fromkeys(names)))
+    agreeing = partial(_agreeing, shelf, list(dict.fromkeys(names)))
+    if histories:
+        (head, gate, found), had = _with_histories(shelf, agreeing)
+    else:
+        (head, gate, found), had = agreeing(), dict[str, frozenset[str]]()
     kept = {one: found[f"M#{one}"] for one in ids if f"M#{one}" in found}
     read = {one: layout.memory(item) for one, item in kept.items()}
     batch_item, told = found.get(batch_name), found.get(receipt_name)
@@ -61,10 +69,28 @@ def look(
         embeddings={
             one: layout.embedding(found[f"E#{one}"]) for one in beside if f"E#{one}" in found
         },
+        histories=had,
     )
 
 
-def _agreeing(shelf: Shelf, names: Iterable[str]) -> tuple[Head, Gate, Mapping[str, Item]]:
+def _with_histories(
+    shelf: Shelf, agreeing: Callable[[], _Agreeing]
+) -> tuple[_Agreeing, Mapping[str, frozenset[str]]]:
+    """Both at once, and of one generation."""
+
+    def histories() -> tuple[str, Mapping[str, frozenset[str]]]:
+        generation = (shelf.known or read_head(shelf)).generation
+        items = walk(shelf, layout.partition(shelf.vault, generation), "H#")
+        return generation, dict(map(layout.history, items))
+
+    for _ in shelf.tries():
+        found, (generation, had) = shelf.table.both(agreeing, histories)
+        if found[0].generation == generation:
+            return found, had
+    raise Unavailable(BUSY)
+
+
+def _agreeing(shelf: Shelf, names: Iterable[str]) -> _Agreeing:
     gate_key = shelf.gate_key(random.randrange(layout.GATES))
     for _ in shelf.tries():
         generation = (shelf.known or read_head(shelf)).generation

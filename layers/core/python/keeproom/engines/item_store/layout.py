@@ -5,6 +5,7 @@ V#<vault>                  HEAD                       generation and hidden batc
                            P#<model>                  profile
 V#<vault>#G#<generation>   M#<id>                     memory; also the list of all
                            E#<id>                     its embedding
+                           H#<id>                     which texts it had before an edit
                            I#<identity>               held by a memory or excluded, never both
                            L#<status>#<since>#<id>    marker of a memory that is not active
                            L#withdrawn#<at>#<id>      instead, of one an agent has withdrawn
@@ -38,6 +39,7 @@ from keeproom.engines.item_store.chain import Link
 from keeproom.engines.item_store.table import Item, Key
 from keeproom.vault.batch import Batch, Outcome, Skipped, Stored
 from keeproom.vault.model import (
+    SHORT,
     AuditEntry,
     Embedding,
     Exclusion,
@@ -148,6 +150,17 @@ def status_marker(of: Memory) -> str:
 def memory_markers(of: Memory) -> list[str]:
     member = name("BM", of.batch_id, of.id) if of.batch_id else ""
     return [marker for marker in (member, status_marker(of)) if marker]
+
+
+def history_item(pk: str, of: Memory) -> Item | None:
+    """Which texts it had before, so that who forgets one of them finds it; None for none."""
+    had = sorted({one.identity[:SHORT] for one in of.history if one.identity != of.identity})
+    return {"pk": pk, "sk": name("H", of.id), "had": " ".join(had)} if had else None
+
+
+def history(item: Item) -> tuple[str, frozenset[str]]:
+    """Of which memory, and the texts."""
+    return last_part(item), frozenset(str(item["had"]).split())
 
 
 def embedding_item(pk: str, of: Embedding) -> Item:

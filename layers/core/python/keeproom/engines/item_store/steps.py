@@ -2,13 +2,15 @@
 
 Actions, beside the gate and the audit entry of every commit:
 
-    put             memory, job, and 1 for each marker that comes or goes (at most 3)
-    removed         memory, embedding, job, and 1 for each marker (at most 2)
+    put             memory, job, and 1 for each marker that comes or goes (at most 3); 1 when
+                    other texts are in its history
+    removed         memory, embedding, job, and 1 for each marker (at most 2); 1 for a history
     claim           1, and 1 for each exclusion marker that comes or goes (at most 2)
     embedding, outcome, receipt, tally, settings, guide, batch, hidden: 1 each
 
-So undoing an import takes at most 6 a memory (itself, embedding, job, two markers, one claim) and 4
-more (gate, audit entry, batch, head): 16 memories a commit.
+So undoing an import takes at most 6 a memory (itself, embedding, job, two markers, one claim: what
+was edited is not undone, so there is no history) and 4 more (gate, audit entry, batch, head): 16
+memories a commit.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +27,7 @@ from keeproom.engines.item_store.table import (
     Same,
     Step,
     Write,
+    key_of,
 )
 from keeproom.vault.change import Change, Claim, Put
 from keeproom.vault.model import Gate, Head, Held, Holding, Job, Memory
@@ -84,6 +87,7 @@ def _put(pk: str, put: Put) -> Iterator[Step]:
     yield Write(layout.memory_item(pk, put.memory), condition)
     before = layout.memory_markers(was) if was else []
     yield from _swap(pk, now=layout.memory_markers(put.memory), was=before)
+    yield from _history(pk, now=put.memory, was=was)
 
 
 def _removed(pk: str, gone: Memory) -> Iterator[Step]:
@@ -91,6 +95,15 @@ def _removed(pk: str, gone: Memory) -> Iterator[Step]:
     yield Erase(key, Same({"revision": gone.revision}))
     yield Erase((pk, layout.name("E", gone.id)))
     yield from _swap(pk, now=[], was=layout.memory_markers(gone))
+    yield from _history(pk, now=None, was=gone)
+
+
+def _history(pk: str, *, now: Memory | None, was: Memory | None) -> Iterator[Step]:
+    item, before = (layout.history_item(pk, one) if one else None for one in (now, was))
+    if item and item != before:
+        yield Write(item)
+    if before and not item:
+        yield Erase(key_of(before))
 
 
 def _claim(pk: str, claim: Claim) -> Iterator[Step]:

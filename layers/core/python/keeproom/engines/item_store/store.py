@@ -86,6 +86,7 @@ class ItemMemoryStore:
         receipt: str = "",
         tally: str = "",
         embeddings: Iterable[str] = (),
+        histories: bool = False,
     ) -> Look:
         return deciding.look(
             self._shelf,
@@ -95,6 +96,7 @@ class ItemMemoryStore:
             receipt=receipt,
             tally=tally,
             embeddings=embeddings,
+            histories=histories,
         )
 
     def commit(self, change: Change, *, seen: Look) -> Place:
