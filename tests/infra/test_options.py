@@ -55,6 +55,10 @@ def test_a_domain_of_ones_own_is_the_only_address() -> None:
     outputs = synthesis.template(**OWN_NAME)["Outputs"]
 
     assert api["DisableExecuteApiEndpoint"] is True
+    (policy,) = found("AWS::SNS::TopicPolicy", **EMBEDDED)
+    (allowed,) = (one for one in policy["PolicyDocument"]["Statement"] if one["Effect"] == "Allow")
+    assert allowed["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert allowed["Action"] == "sns:Publish"
     assert "ApiMappingKey" not in mapping
     assert client["CallbackURLs"] == ["https://memory.example.com/auth/callback"]
     assert outputs["McpUrl"]["Value"] == "https://memory.example.com/mcp"
