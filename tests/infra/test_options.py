@@ -21,7 +21,7 @@ OWN_NAME = {
     "oidc_issuer": "https://login.example.com",
     "oidc_client_id": "vault",
     "oidc_secret": "vault/login",
-    "embedding_model": "eu.cohere.embed-v4:0",
+    "embedding_model": "jp.cohere.embed-v4:0",
 }
 
 
@@ -84,7 +84,7 @@ def test_another_provider_is_asked_without_its_secret_in_the_template() -> None:
 def test_a_model_of_several_regions_may_be_asked_there() -> None:
     policies = json.dumps(found("AWS::IAM::Policy", **OWN_NAME))
 
-    assert "inference-profile/eu.cohere.embed-v4:0" in policies
+    assert "inference-profile/jp.cohere.embed-v4:0" in policies
     assert "foundation-model/cohere.embed-v4:0" in policies
 
 
