@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -9,6 +10,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 OWNER = "ana@example.com"
+TEMPLATE = "Keeproom.template.json"
+LINT = ROOT / ".venv-infra/bin/cfn-lint"
+# CDK names a dependency that is already clear from a reference.
+LINT_EXCEPTIONS = ("W3005",)
 
 
 def node() -> Path:
@@ -47,4 +52,13 @@ def assembly(**options: str) -> Path:
 
 
 def template(**options: str) -> dict[str, Any]:
-    return json.loads((assembly(**options) / "Keeproom.template.json").read_text())
+    return json.loads((assembly(**options) / TEMPLATE).read_text())
+
+
+def linted(**options: str) -> str:
+    """What cfn-lint finds."""
+    run = subprocess.run(
+        [LINT, "--ignore-checks", *LINT_EXCEPTIONS, "--", TEMPLATE],
+        cwd=assembly(**options), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return run.stdout + run.stderr
