@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -62,3 +63,17 @@ def linted(**options: str) -> str:
         cwd=assembly(**options), capture_output=True, text=True, check=False,
     )  # fmt: skip
     return run.stdout + run.stderr
+
+
+def nagged(exceptions: Mapping[str, str], **options: str) -> list[dict[str, Any]]:
+    """What cdk-nag reports of it. `exceptions`: the reason for each of its rules not followed."""
+    made = stack(**options)
+    import aws_cdk  # noqa: PLC0415  starts Node
+    import cdk_nag  # noqa: PLC0415
+
+    for rule, reason in exceptions.items():
+        exception = aws_cdk.Acknowledgment(id=f"AwsSolutions::{rule}", reason=reason)
+        aws_cdk.Validations.of(made).acknowledge(exception)
+    aws_cdk.Validations.of(made.node.root).add_plugins(cdk_nag.AwsSolutionsChecks())
+    folder = Path(made.node.root.synth(force=True).directory)
+    return json.loads((folder / "validation-report.json").read_text())["pluginReports"]

@@ -98,9 +98,22 @@ def test_tables_that_are_there_already_are_used_and_none_is_made() -> None:
     assert ":table/kept-grants" in policies
 
 
-@pytest.mark.parametrize("options", [EMBEDDED, OWN_NAME], ids=["embedded", "own name"])
+both = pytest.mark.parametrize("options", [EMBEDDED, OWN_NAME], ids=["embedded", "own name"])
+
+
+@both
 def test_cfn_lint_finds_nothing_in_what_was_chosen(options: dict[str, str]) -> None:
     assert synthesis.linted(**options) == ""
+
+
+@both
+def test_cdk_nag_finds_nothing_without_a_written_reason(options: dict[str, str]) -> None:
+    from infra.exceptions import EXCEPTIONS  # noqa: PLC0415
+
+    assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
+    reports = synthesis.nagged(EXCEPTIONS, **options)
+    assert reports
+    assert all(one["conclusion"] == "success" for one in reports), reports
 
 
 def test_the_account_of_one_owner_does_not_hang_on_the_others() -> None:
