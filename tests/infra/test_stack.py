@@ -132,13 +132,8 @@ def test_the_api_answers_before_the_gateway_gives_up(checked: Any) -> None:
 
 
 def test_every_setting_is_one_that_the_product_reads(resources: Resources) -> None:
-    """Those that other builds bring are named here until they are all in one."""
     example = (synthesis.ROOT / ".env.example").read_text()
-    later = {
-        "BLOBS_BUCKET", "JOBS_QUEUE_URL", "SEARCH", "SEARCH_ENDPOINT", "EMBEDDING_MODEL",
-        "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_LOGOUT_URL", "SECRETS_ARN",
-    }  # fmt: skip
-    known = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE)) | later
+    known = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
 
     told = {name for variable in variables(resources).values() for name in variable}
     assert told - known == set()
