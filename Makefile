@@ -70,24 +70,24 @@ layers: .uv/.ready .venv-infra/.ready ## Build the functions' layers (MACHINE=x8
 	@.uv/bin/python scripts/layers.py $(MACHINE)
 
 synth: infra/cli/node_modules/.ready ## Write what would be deployed into cdk.out
-	$(CDK) synth --quiet $(CHOSEN)
+	@$(CDK) synth --quiet $(CHOSEN)
 
 bootstrap: infra/cli/node_modules/.ready ## Prepare your AWS account for deployments, once in each region
-	$(CDK) bootstrap $(CHOSEN)
+	@$(CDK) bootstrap $(CHOSEN)
 
 deploy: infra/cli/node_modules/.ready ## Deploy to your AWS account (OWNER_EMAILS=you@example.com)
 	$(ASK_WHOSE)
-	$(CDK) deploy $(CHOSEN)
+	@$(CDK) deploy $(CHOSEN)
 
 diff: infra/cli/node_modules/.ready ## What `make deploy` would change in your AWS account
 	$(ASK_WHOSE)
-	$(CDK) diff $(CHOSEN)
+	@$(CDK) diff $(CHOSEN)
 
 destroy: infra/cli/node_modules/.ready ## Take the vault down in your AWS account; its memories stay
-	$(CDK) destroy $(CHOSEN)
+	@$(CDK) destroy $(CHOSEN)
 
 deploy-local: .venv/.infra .venv-emulator/.ready infra/cli/node_modules/.ready ## Deploy the same into an emulator on this machine, use it, destroy it
-	.venv/bin/python -m pytest tests/e2e -v $(ARGS)
+	.venv/bin/python -m pytest tests/e2e -vv $(ARGS)
 
 eval-recall: $(if $(filter opensearch,$(SEARCH)),.venv/.dev,$(RUNTIME)) ## How well recall finds (DATA=locomo10.json, SEARCH=opensearch, JSON=1)
 	@[ -n "$(DATA)" ] || { echo "Name the LoCoMo file: make eval-recall DATA=locomo10.json"; exit 1; }
