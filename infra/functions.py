@@ -156,9 +156,10 @@ def role_of(function: lambda_.Function) -> iam.Role:
 
 
 def _models(stack: Stack, model: str) -> list[str]:
-    """A model by its own name, or by a profile that goes to several regions (`eu.amazon...`)."""
-    prefix, _, rest = model.partition(".")
-    if prefix not in ("us", "eu", "apac", "global"):
+    """A model by its own name (`amazon.titan...`), or by a profile that goes to several regions
+    (`eu.amazon...`, `global.cohere...`)."""
+    _, _, rest = model.partition(".")
+    if "." not in rest:
         return [f"arn:{stack.partition}:bedrock:{stack.region}::foundation-model/{model}"]
     return [
         f"arn:{stack.partition}:bedrock:{stack.region}:{stack.account}:inference-profile/{model}",

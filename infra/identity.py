@@ -1,5 +1,6 @@
 """Who the owner is: a Cognito pool that nobody can join, and its sign-in pages."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import cast
 
@@ -14,11 +15,12 @@ from infra.options import Federated, Options
 CALLBACK = "/auth/callback"
 SIGNED_OUT = "/auth/signed-out"
 SECRET = "OIDC_CLIENT_SECRET"  # its name within the secret
+FIRST_PASSWORD = Duration.days(7)  # how long it is good
 
 
 class Identity(Construct):
     """`issuer`, `client_id`, `logout_url`: as the application is told. `secret`: what it must not
-    be told in its environment."""
+    be told in its environment. `provider_callback`: where another provider sends browsers back."""
 
     def __init__(
         self,
@@ -30,15 +32,15 @@ class Identity(Construct):
         pre_signup: lambda_.IFunction,
     ) -> None:
         super().__init__(scope, id)
-        self.pool = self._pool(options.sign_in, pre_signup)
-        self._invite(options.owner_emails, pre_signup)
-        provider = self._federated(options.federated) if options.federated else None
-        client = self._client(url, provider)
+        self.pool = self._pool(options.sign_in, url, pre_signup)
+        self._invite(options.owner_emails)
         domain = self.pool.add_domain(
             "Domain",
             cognito_domain=cognito.CognitoDomainOptions(domain_prefix=_unique(Stack.of(self))),
             managed_login_version=cognito.ManagedLoginVersion.NEWER_MANAGED_LOGIN,
         )
+        provider = self._federated(options.federated) if options.federated else None
+        client = self._client(url, provider)
         # Without it the pages stay empty.
         cognito.CfnManagedLoginBranding(
             self,
@@ -60,13 +62,19 @@ class Identity(Construct):
         )
         self.client_id = client.user_pool_client_id
         self.logout_url = f"{domain.base_url()}/logout"
+        self.provider_callback = f"{domain.base_url()}/oauth2/idpresponse" if provider else ""
 
-    def _pool(self, sign_in: frozenset[str], pre_signup: lambda_.IFunction) -> cognito.UserPool:
-        second = "mfa" in sign_in
+    def _pool(
+        self, sign_in: frozenset[str], url: str, pre_signup: lambda_.IFunction
+    ) -> cognito.UserPool:
+        second, passkey = "mfa" in sign_in, "passkey" in sign_in
+        # By a code comes who has neither a passkey yet nor, in such a pool, a first password.
+        code = passkey or "email_code" in sign_in
         return cognito.UserPool(
             self,
             "Pool",
             self_sign_up_enabled=False,
+            user_invitation=_invitation(url, password=not code),
             sign_in_aliases=cognito.SignInAliases(email=True),
             sign_in_case_sensitive=False,
             auto_verify=cognito.AutoVerifiedAttrs(email=True),
@@ -74,6 +82,7 @@ class Identity(Construct):
             feature_plan=cognito.FeaturePlan.ESSENTIALS,
             password_policy=cognito.PasswordPolicy(
                 min_length=14,
+                temp_password_validity=FIRST_PASSWORD,
                 require_lowercase=True,
                 require_uppercase=True,
                 require_digits=True,
@@ -82,32 +91,34 @@ class Identity(Construct):
             sign_in_policy=cognito.SignInPolicy(
                 allowed_first_auth_factors=cognito.AllowedFirstAuthFactors(
                     password=True,  # which Cognito demands
-                    passkey="passkey" in sign_in,
-                    email_otp="email_code" in sign_in,
+                    passkey=passkey,
+                    email_otp=code,
                 )
             ),
+            passkey_user_verification=cognito.PasskeyUserVerification.REQUIRED if passkey else None,
             mfa=cognito.Mfa.REQUIRED if second else cognito.Mfa.OFF,
             mfa_second_factor=cognito.MfaSecondFactor(otp=True, sms=False) if second else None,
             lambda_triggers=cognito.UserPoolTriggers(pre_sign_up=pre_signup),
-            deletion_protection=True,
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.DESTROY,
         )
 
-    def _invite(self, addresses: Sequence[str], pre_signup: lambda_.IFunction) -> None:
-        """Cognito sends each of them a first password by e-mail."""
-        for n, address in enumerate(addresses):
+    def _invite(self, addresses: Sequence[str]) -> None:
+        """Cognito writes to each of them."""
+        for address in dict.fromkeys(map(str.lower, addresses)):
             user = cognito.CfnUserPoolUser(
                 self,
-                f"Owner{n}",
+                # The same whoever else is on the list: the account must not be made again.
+                f"Owner{hashlib.sha256(address.encode()).hexdigest()[:8]}",
                 user_pool_id=self.pool.user_pool_id,
-                username=address.lower(),
+                username=address,
                 desired_delivery_mediums=["EMAIL"],
                 user_attributes=[
                     cognito.CfnUserPoolUser.AttributeTypeProperty(name=name, value=value)
-                    for name, value in (("email", address.lower()), ("email_verified", "true"))
+                    for name, value in (("email", address), ("email_verified", "true"))
                 ],
             )
-            user.node.add_dependency(pre_signup)  # and its permission: Cognito asks it first
+            # Its trigger is asked first: without the permission beside the pool that is an error.
+            user.node.add_dependency(self.pool)
 
     def _federated(self, asked: Federated) -> cognito.UserPoolIdentityProviderOidc:
         return cognito.UserPoolIdentityProviderOidc(
@@ -148,6 +159,16 @@ class Identity(Construct):
             access_token_validity=Duration.minutes(5),
             refresh_token_validity=Duration.hours(1),
         )
+
+
+def _invitation(url: str, *, password: bool) -> cognito.UserInvitationConfig:
+    by = "a code that is e-mailed to you"
+    if password:
+        by = f"the first password {{####}} within {FIRST_PASSWORD.to_days():.0f} days"
+    return cognito.UserInvitationConfig(
+        email_subject="Your Keeproom vault",
+        email_body=f"Your vault is at {url}/ - sign in there as {{username}} with {by}.",
+    )
 
 
 def _unique(stack: Stack) -> str:

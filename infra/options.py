@@ -32,7 +32,8 @@ class Domain:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """`sign_in`: some of `SIGN_IN`. `alarm_email`: who is told of alarms; that address has to
-    confirm it once."""
+    confirm it once. `vault_table`, `grants_table`: names of tables that are there already, kept by
+    an earlier stack or restored; the stack makes those that are not named."""
 
     owner_emails: tuple[str, ...]
     search: str = SEARCH
@@ -41,6 +42,8 @@ class Options:
     sign_in: frozenset[str] = frozenset({"password"})
     federated: Federated | None = None
     alarm_email: str = ""
+    vault_table: str = ""
+    grants_table: str = ""
 
     def __post_init__(self) -> None:
         """Raises `ValueError`, with a sentence for whoever deploys."""
@@ -79,4 +82,6 @@ class Options:
             sign_in=frozenset(several("sign_in", "password")),
             federated=federated if federated.issuer else None,
             alarm_email=told("alarm_email"),
+            vault_table=told("vault_table"),
+            grants_table=told("grants_table"),
         )

@@ -17,12 +17,17 @@ from infra.watch import Watch
 
 
 class Keeproom(Stack):
-    """One vault. The tables, the bucket and the pool outlive it."""
+    """One vault. The tables and the bucket outlive it."""
 
     def __init__(self, scope: Construct, id: str, *, options: Options) -> None:
         super().__init__(scope, id, description="Keeproom: one memory for a person's AI agents")
         owners = ",".join(one.lower() for one in options.owner_emails)
-        storage = Storage(self, "Storage")
+        storage = Storage(
+            self,
+            "Storage",
+            vault_table=options.vault_table,
+            grants_table=options.grants_table,
+        )
         edge = Edge(self, "Edge", domain=options.domain)
         functions = Functions(
             self,
@@ -67,6 +72,16 @@ class Keeproom(Stack):
             email=options.alarm_email,
         )
         Tags.of(self).add("project", "keeproom")
-        CfnOutput(self, "McpUrl", value=f"{edge.url}/mcp")
-        CfnOutput(self, "DashboardUrl", value=watch.url)
-        CfnOutput(self, "UserPoolId", value=identity.pool.user_pool_id)
+        for name, value in {
+            "McpUrl": f"{edge.url}/mcp",
+            "DashboardUrl": f"{edge.url}/",
+            "OperationsUrl": watch.url,
+            "UserPoolId": identity.pool.user_pool_id,
+            "VaultTable": storage.vault.table_name,
+            "GrantsTable": storage.grants.table_name,
+            "BlobsBucket": storage.blobs.bucket_name,
+            "DomainTarget": edge.target,
+            "ProviderCallback": identity.provider_callback,
+        }.items():
+            if value:
+                CfnOutput(self, name, value=value)

@@ -12,12 +12,16 @@ TRIES = 3
 
 class Storage(Construct):
     """`vault`: memories and all that belongs to them. `grants`: who has been let in. `blobs`:
-    the search snapshot and large files. `jobs`: tells the worker that there is work."""
+    the search snapshot and large files. `jobs`: tells the worker that there is work.
+    `vault_table`, `grants_table`: a table that is there already and stays as it is; empty for a
+    new one."""
 
-    def __init__(self, scope: Construct, id: str) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, vault_table: str = "", grants_table: str = ""
+    ) -> None:
         super().__init__(scope, id)
-        self.vault = self._table("Vault")
-        self.grants = self._table("Grants", expires="ttl")
+        self.vault = self._table("Vault", kept=vault_table)
+        self.grants = self._table("Grants", kept=grants_table, expires="ttl")
         self.blobs = s3.Bucket(
             self,
             "Blobs",
@@ -39,7 +43,9 @@ class Storage(Construct):
             dead_letter_queue=sqs.DeadLetterQueue(queue=self.failed_jobs, max_receive_count=TRIES),
         )
 
-    def _table(self, id: str, *, expires: str | None = None) -> dynamodb.TableV2:
+    def _table(self, id: str, *, kept: str, expires: str | None = None) -> dynamodb.ITableV2:
+        if kept:
+            return dynamodb.TableV2.from_table_name(self, id, kept)
         string = dynamodb.AttributeType.STRING
         return dynamodb.TableV2(
             self,

@@ -9,6 +9,7 @@ from aws_cdk import Duration, Stack
 from aws_cdk import aws_apigatewayv2 as gateway
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
@@ -92,6 +93,9 @@ class Watch(Construct):
 
     def _tell(self, email: str) -> None:
         topic = sns.Topic(self, "Alarms", enforce_ssl=True)
+        # A topic with a policy of its own has lost the one by which alarms reach it.
+        here = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+        topic.grant_publish(iam.ServicePrincipal("cloudwatch.amazonaws.com", conditions=here))
         topic.add_subscription(subscriptions.EmailSubscription(email))
         for alarm in self._alarms:
             alarm.add_alarm_action(actions.SnsAction(topic))

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -9,6 +11,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 OWNER = "ana@example.com"
+TEMPLATE = "Keeproom.template.json"
+LINT = ROOT / ".venv-infra/bin/cfn-lint"
+# CDK names a dependency that is already clear from a reference.
+LINT_EXCEPTIONS = ("W3005",)
 
 
 def node() -> Path:
@@ -47,4 +53,27 @@ def assembly(**options: str) -> Path:
 
 
 def template(**options: str) -> dict[str, Any]:
-    return json.loads((assembly(**options) / "Keeproom.template.json").read_text())
+    return json.loads((assembly(**options) / TEMPLATE).read_text())
+
+
+def linted(**options: str) -> str:
+    """What cfn-lint finds."""
+    run = subprocess.run(
+        [LINT, "--ignore-checks", *LINT_EXCEPTIONS, "--", TEMPLATE],
+        cwd=assembly(**options), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return run.stdout + run.stderr
+
+
+def nagged(exceptions: Mapping[str, str], **options: str) -> list[dict[str, Any]]:
+    """What cdk-nag reports of it. `exceptions`: the reason for each of its rules not followed."""
+    made = stack(**options)
+    import aws_cdk  # noqa: PLC0415  starts Node
+    import cdk_nag  # noqa: PLC0415
+
+    for rule, reason in exceptions.items():
+        exception = aws_cdk.Acknowledgment(id=f"AwsSolutions::{rule}", reason=reason)
+        aws_cdk.Validations.of(made).acknowledge(exception)
+    aws_cdk.Validations.of(made.node.root).add_plugins(cdk_nag.AwsSolutionsChecks())
+    folder = Path(made.node.root.synth(force=True).directory)
+    return json.loads((folder / "validation-report.json").read_text())["pluginReports"]

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError  # pyright: ignore[reportMissingType
 
 from tests.conftest import is_loopback
 from tests.dynamo.emulator import PYTHON, free_port, wait
-from tests.synthesis import ROOT, node
+from tests.synthesis import OWNER, ROOT, node
 
 CDK = ROOT / "infra/cli/node_modules/aws-cdk/bin/cdk"
 ACCOUNT, REGION = "000000000000", "eu-west-1"
@@ -72,10 +72,19 @@ class Cloud:
 
     def cdk(self, *arguments: str | Path) -> str:
         """Everything it says. Raises `DeployFailed`."""
+        quiet = ("--no-notices", "--no-version-reporting", "--no-color")
+        return self._said([node(), CDK, *arguments, *quiet], at=self.folder)
+
+    def make(self, target: str, *options: str) -> str:
+        """As an owner has it in this account. Everything it says. Raises `DeployFailed`."""
+        told = f"OPTIONS={' '.join(('--no-notices', '--no-color', *options))}"
+        return self._said(["make", target, f"OWNER_EMAILS={OWNER}", told], at=ROOT)
+
+    def _said(self, command: Sequence[str | Path], *, at: Path) -> str:
         run = subprocess.run(
-            [node(), CDK, *arguments, "--no-notices", "--no-version-reporting", "--no-color"],
+            command,
             env={**self.environment, "JSII_NODE": str(node())},
-            cwd=self.folder,
+            cwd=at,
             capture_output=True,
             text=True,
             check=False,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.bedrock import bedrock
 from tests.dynamo import emulator
-from tests.e2e.cloud import ACCOUNT, CDK, REGION, Cloud, cloud, for_this_machine
+from tests.e2e.cloud import CDK, REGION, Cloud, cloud, for_this_machine
 from tests.functions.container import clean
 from tests.search_engine import node as search_node
 from tests.search_engine.collection import Steered, serving
@@ -64,7 +64,7 @@ def account(tmp_path_factory: pytest.TempPathFactory, collection: Steered) -> It
             tmp_path_factory.mktemp("account"), models=models.url, search=collection.address
         ) as opened,
     ):
-        opened.cdk("bootstrap", f"aws://{ACCOUNT}/{REGION}")
+        opened.make("bootstrap")
         yield opened
 
 

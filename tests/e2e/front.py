@@ -1,5 +1,6 @@
-"""The names of AWS, on this machine: an HTTPS proxy that leads every name of AWS's to the emulator
-and knows no other, with certificates of an authority that exists for one run."""
+"""The names of AWS, on this machine: an HTTPS proxy that leads every name of AWS's, and those of
+the owner's domain, to the emulator and knows no other, with certificates of an authority that
+exists for one run."""
 
 import asyncio
 import contextlib
@@ -13,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-NAMES = (".amazonaws.com", ".amazoncognito.com", ".on.aws")
+NAMES = (".amazonaws.com", ".amazoncognito.com", ".on.aws", ".example.com")
 PEM = serialization.Encoding.PEM
 
 

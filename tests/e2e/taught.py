@@ -20,7 +20,7 @@ import cryptography  # noqa: F401  without it sign-in tokens carry a dummy signa
 import ministack.app as emulator
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
-from ministack.services import apigateway, cognito, dynamodb
+from ministack.services import apigateway, apigateway_v1, cognito, dynamodb
 from ministack.services import opensearchserverless as aoss
 from ministack.services.cloudformation import provisioners
 
@@ -30,7 +30,7 @@ import front
 VERSION = "1.5.33"  # whose insides these are
 KNOWN = provisioners._RESOURCE_HANDLERS
 REGION = os.environ["AWS_DEFAULT_REGION"]
-API_HOST = re.compile(rb"^([a-f0-9]{8})\.execute-api\.")
+API_HOST = re.compile(r"^([a-f0-9]{8})\.execute-api\.")
 
 
 def asked(service, operation, **parameters):
@@ -258,7 +258,7 @@ def name_as_aws(made, wanted):
 
 
 async def app(scope, receive, send):
-    """Requests to a vault's own name reach its API, whatever their path; all others the emulator.
+    """Requests to a vault's name reach its API, whatever their path; all others the emulator.
     Everything counts as sent over TLS: bucket and queue policies refuse what is not."""
     if scope["type"] != "http":
         await emulator.app(scope, receive, send)
@@ -266,17 +266,33 @@ async def app(scope, receive, send):
     headers = scope["headers"]
     if not any(name == b"x-forwarded-proto" for name, _ in headers):
         scope = {**scope, "headers": [*headers, (b"x-forwarded-proto", b"https")]}
-    found = API_HOST.match(dict(headers).get(b"host", b""))
-    if found is None:
+    api_id = api_of(dict(headers).get(b"host", b"").decode())
+    if api_id is None:
         await emulator.app(scope, receive, send)
-        return
-    prefix = f"/_aws/execute-api/{found[1].decode()}/$default"
-    inside = {
-        **scope,
-        "path": prefix + scope["path"],
-        "raw_path": prefix.encode() + scope["raw_path"],
-    }
-    await emulator.app(inside, receive, mapped(send, found[1].decode()))
+    elif not api_id:
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.body", "body": b'{"message":"Not Found"}'})
+    else:
+        prefix = f"/_aws/execute-api/{api_id}/$default"
+        inside = {
+            **scope,
+            "path": prefix + scope["path"],
+            "raw_path": prefix.encode() + scope["raw_path"],
+        }
+        await emulator.app(inside, receive, mapped(send, api_id))
+
+
+def api_of(host):
+    """The API of that name, which may be a domain of the owner's; empty when the API does not go by
+    it any more."""
+    for key, mappings in apigateway_v1._base_path_mappings.all_items():
+        if key[-1] == host:
+            return mappings["(none)"]["restApiId"] if mappings else ""
+    found = API_HOST.match(host)
+    if found is None:
+        return None
+    apis = (api for key, api in apigateway._apis.all_items() if key[-1] == found[1])
+    return "" if next(apis, {}).get("disableExecuteApiEndpoint") else found[1]
 
 
 def mapped(send, api_id):

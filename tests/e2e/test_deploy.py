@@ -29,7 +29,7 @@ from tests.agents import Agent
 from tests.cognito import PASSWORD, person
 from tests.e2e import browser
 from tests.e2e.app import call, connected
-from tests.e2e.cloud import FIRST_PASSWORD, STACK, Cloud, DeployFailed, for_this_machine
+from tests.e2e.cloud import FIRST_PASSWORD, REGION, STACK, Cloud, DeployFailed, for_this_machine
 from tests.embedders import WordEmbedder
 from tests.functions.place import EVERYTHING, door_of
 from tests.letting_in import Door, signed_in
@@ -39,6 +39,11 @@ from tests.synthesis import ROOT, assembly
 from tests.vaults import vault_on
 
 PATIENCE = 60.0  # seconds
+LAYERS = ROOT / "build/layers/x86_64"
+DOMAIN = {
+    "domain": "memory.example.com",
+    "certificate": "arn:aws:acm:eu-west-1:000000000000:certificate/one",
+}
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +77,16 @@ def token(owner: Door) -> str:
 @pytest.fixture(scope="module")
 def web(deployed: Cloud) -> Iterator[httpx.Client]:
     """By the names of AWS, over TLS."""
-    here = deployed.environment
-    trusted = ssl.create_default_context(cafile=here["SSL_CERT_FILE"])
-    address = deployed.address()
-    with httpx.Client(
-        proxy=here["HTTPS_PROXY"], verify=trusted, base_url=address, timeout=60
-    ) as http:
+    with opened(deployed) as http:
         yield http
+
+
+def opened(cloud: Cloud, address: str = "") -> httpx.Client:
+    """The vault, by that name or the one it is known by."""
+    here = cloud.environment
+    trusted = ssl.create_default_context(cafile=here["SSL_CERT_FILE"])
+    base = address or cloud.address()
+    return httpx.Client(proxy=here["HTTPS_PROXY"], verify=trusted, base_url=base, timeout=60)
 
 
 def log_of(cloud: Cloud, function: str) -> str:
@@ -95,17 +103,21 @@ def test_what_is_deployed_is_what_was_made_for_aws(
         assert (main_assembly / name).read_bytes() == (local_assembly / name).read_bytes()
 
 
-def test_smoke(deployed: Cloud, owner: Door) -> None:
-    scopes = frozenset({Scope.READ, Scope.WRITE, Scope.FORGET})
-    script = create(owner.auth, "smoke test", scopes, by="owner")
+def passed(cloud: Cloud, token: str) -> None:
+    """The smoke test."""
     run = subprocess.run(
-        [ROOT / "scripts/smoke.sh", deployed.outputs()["McpUrl"], script.text],
-        env=dict(deployed.environment),
+        [ROOT / "scripts/smoke.sh", cloud.outputs()["McpUrl"], token],
+        env=dict(cloud.environment),
         capture_output=True, text=True, check=False, timeout=180,
     )  # fmt: skip
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert "FAIL" not in run.stdout
+
+
+def test_smoke(deployed: Cloud, owner: Door) -> None:
+    scopes = frozenset({Scope.READ, Scope.WRITE, Scope.FORGET})
+    passed(deployed, create(owner.auth, "smoke test", scopes, by="owner").text)
 
 
 def test_smoke_fails_where_there_is_no_vault(deployed: Cloud) -> None:
@@ -287,7 +299,7 @@ def test_another_choice_is_an_update_that_keeps_the_memories(
     agent = Agent(web, token)
     agent.call("remember", content="Ana plays the cello")
     other = for_this_machine(
-        assembly(search="embedded"), tmp_path / "cdk.out", ROOT / "build/layers/x86_64"
+        assembly(search="embedded", sign_in="passkey"), tmp_path / "cdk.out", LAYERS
     )
 
     deployed.cdk("deploy", "--app", other, "--require-approval", "never")
@@ -297,21 +309,74 @@ def test_another_choice_is_an_update_that_keeps_the_memories(
     assert found["content"] == "Ana plays the cello"
 
 
-def test_taken_down_it_leaves_what_is_the_owners(
-    deployed: Cloud, local_assembly: Path, vault: Vault
-) -> None:
-    """The last test: nothing is there afterwards but the data."""
+@pytest.mark.usefixtures("chromium")
+def test_the_owner_signs_in_by_a_code_when_that_was_chosen(deployed: Cloud) -> None:
+    """After the update before."""
+
+    async def run() -> None:
+        async with browser.opened(deployed) as page:
+            await page.goto("/auth/login?back=/api/owner")
+            await browser.logs_in_by_code(page, ADDRESS)
+            await page.wait_for_url("**/api/owner")
+            assert await browser.whoami(page) == ADDRESS
+
+    asyncio.run(run())
+
+
+def test_taken_down_it_leaves_what_is_the_owners_and_says_so(deployed: Cloud, vault: Vault) -> None:
     tables = deployed.names("AWS::DynamoDB::GlobalTable")
     (bucket,) = deployed.names("AWS::S3::Bucket")
-    (pool,) = deployed.names("AWS::Cognito::UserPool")
 
-    told = deployed.cdk("destroy", "--app", local_assembly, "--force")
+    told = deployed.make("destroy", "--force")
 
     assert "destroyed" in told
+    assert "keeps the tables and the bucket, so all memories" in " ".join(told.split())
     assert set(tables) <= set(deployed.client("dynamodb").list_tables()["TableNames"])
     assert deployed.client("s3").head_bucket(Bucket=bucket)
-    assert deployed.client("cognito-idp").describe_user_pool(UserPoolId=pool)
+    assert deployed.client("cognito-idp").list_user_pools(MaxResults=1)["UserPools"] == []
     assert deployed.client("lambda").list_functions()["Functions"] == []
     assert len(vault.memories.memories().items) > 10
+
+
+@pytest.mark.usefixtures("chromium")
+def test_a_later_deploy_uses_what_was_left_at_a_domain_of_ones_own(
+    deployed: Cloud, owner: Door, vault: Vault, tmp_path: Path
+) -> None:
+    """The last test: nothing is there afterwards but the data."""
+    old = deployed.client("dynamodb").list_tables()["TableNames"]
+    names = {
+        f"{kind.lower()}_table": next(one for one in old if f"Storage{kind}" in one)
+        for kind in ("Vault", "Grants")
+    }
+    again = assembly(search="embedded", **DOMAIN, **names)
+    here = for_this_machine(again, tmp_path / "cdk.out", LAYERS)
+    deployed.cdk("deploy", "--app", here, "--require-approval", "never")
+
+    scopes = frozenset({Scope.READ, Scope.WRITE, Scope.FORGET})
+    script = create(owner.auth, "after a deploy", scopes, by="owner")
+    passed(deployed, script.text)
+    with opened(deployed) as web:
+        found = web.get(
+            "/api/recall?q=cello", headers={"authorization": f"Bearer {script.text}"}
+        ).json()
+    assert [one["content"] for one in found["data"]] == ["Ana plays the cello"]
+    assert deployed.address() == f"https://{DOMAIN['domain']}"
+    (api,) = deployed.client("apigatewayv2").get_apis()["Items"]
+    own = f"https://{api['ApiId']}.execute-api.{REGION}.amazonaws.com"
+    with opened(deployed, own) as by_its_own_name:
+        assert by_its_own_name.get("/health").status_code == 404
+
+    async def run() -> None:
+        async with browser.opened(deployed) as page:
+            await page.goto("/auth/login?back=/api/owner")
+            await browser.logs_in(page, ADDRESS, FIRST_PASSWORD)
+            await browser.chooses(page, PASSWORD)
+            await page.wait_for_url("**/api/owner")
+            assert await browser.whoami(page) == ADDRESS
+
+    asyncio.run(run())
+    deployed.cdk("destroy", "--app", here, "--force")
+    assert set(old) <= set(deployed.client("dynamodb").list_tables()["TableNames"])
+    assert len(vault.memories.memories().items) > 10
     with pytest.raises(DeployFailed):
-        deployed.cdk("diff", "--app", local_assembly, "--fail")
+        deployed.cdk("diff", "--app", here, "--fail")

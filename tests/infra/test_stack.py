@@ -38,12 +38,18 @@ def variables(resources: Resources) -> dict[str, dict[str, Any]]:
 
 
 def test_what_the_owner_would_miss_outlives_the_stack(resources: Resources) -> None:
-    kept = ("AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::Cognito::UserPool")
-
-    for kind in kept:
+    for kind in ("AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket"):
         for one in of(resources, kind):
             assert (one["DeletionPolicy"], one["UpdateReplacePolicy"]) == ("Retain", "Retain")
-    assert {one["DeletionProtection"] for one in properties(resources, kept[2])} == {"ACTIVE"}
+
+
+def test_nothing_that_is_of_no_use_without_the_stack_outlives_it(resources: Resources) -> None:
+    """The accounts of the pool go with the stack."""
+    kept = {one["Type"] for one in resources.values() if one.get("DeletionPolicy") == "Retain"}
+
+    assert kept == {"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket"}
+    (pool,) = properties(resources, "AWS::Cognito::UserPool")
+    assert "DeletionProtection" not in pool  # with it, the stack could not be taken down
 
 
 def test_both_tables_can_be_brought_back_and_are_paid_by_use(checked: Any) -> None:
@@ -126,13 +132,8 @@ def test_the_api_answers_before_the_gateway_gives_up(checked: Any) -> None:
 
 
 def test_every_setting_is_one_that_the_product_reads(resources: Resources) -> None:
-    """Those that other builds bring are named here until they are all in one."""
     example = (synthesis.ROOT / ".env.example").read_text()
-    later = {
-        "BLOBS_BUCKET", "JOBS_QUEUE_URL", "SEARCH", "SEARCH_ENDPOINT", "EMBEDDING_MODEL",
-        "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_LOGOUT_URL", "SECRETS_ARN",
-    }  # fmt: skip
-    known = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE)) | later
+    known = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
 
     told = {name for variable in variables(resources).values() for name in variable}
     assert told - known == set()
@@ -181,10 +182,32 @@ def test_nobody_joins_the_pool_uninvited(resources: Resources) -> None:
     (pool,) = properties(resources, "AWS::Cognito::UserPool")
     (user,) = properties(resources, "AWS::Cognito::UserPoolUser")
 
-    assert pool["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": True}
+    assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"] is True
     assert "PreSignUp" in pool["LambdaConfig"]
     assert user["Username"] == synthesis.OWNER
     assert user["DesiredDeliveryMediums"] == ["EMAIL"]
+
+
+def test_nobody_is_invited_before_the_trigger_may_be_asked(resources: Resources) -> None:
+    (user,) = of(resources, "AWS::Cognito::UserPoolUser")
+    (permission,) = (
+        name
+        for name, one in resources.items()
+        if one["Type"] == "AWS::Lambda::Permission"
+        and one["Properties"]["Principal"] == "cognito-idp.amazonaws.com"
+    )
+
+    assert permission in user["DependsOn"]
+
+
+def test_the_invitation_says_where_the_vault_is(resources: Resources) -> None:
+    (pool,) = properties(resources, "AWS::Cognito::UserPool")
+    letter = pool["AdminCreateUserConfig"]["InviteMessageTemplate"]["EmailMessage"]
+
+    assert "ApiEndpoint" in json.dumps(letter)
+    assert "{username}" in rendered(letter)
+    assert "{####}" in rendered(letter)
+    assert pool["Policies"]["PasswordPolicy"]["TemporaryPasswordValidityDays"] == 7
 
 
 def test_the_sign_in_page_is_there_and_gives_no_more_than_needed(resources: Resources) -> None:
@@ -303,7 +326,14 @@ def references(value: Any) -> list[str]:
 
 
 def test_outputs_say_where_to_go(template: dict[str, Any]) -> None:
-    assert set(template["Outputs"]) == {"McpUrl", "DashboardUrl", "UserPoolId"}
+    outputs = {name: rendered(one["Value"]) for name, one in template["Outputs"].items()}
+
+    assert set(outputs) == {
+        "McpUrl", "DashboardUrl", "OperationsUrl", "UserPoolId", "VaultTable", "GrantsTable",
+        "BlobsBucket",
+    }  # fmt: skip
+    assert outputs["McpUrl"] == outputs["DashboardUrl"] + "mcp"
+    assert "cloudwatch" in outputs["OperationsUrl"]
 
 
 def test_everything_that_can_be_is_tagged(resources: Resources) -> None:
