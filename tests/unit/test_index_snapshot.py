@@ -2,7 +2,7 @@
 
 import hashlib
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from keeproom.errors import Unavailable
 from keeproom.local.blobs import FileBlobs
 from keeproom.vault.model import Embedding, MemoryType, Position, Status
 from keeproom.vault.ports import Bm25, Indexed, Sought, Where
+from tests.snapshots import OneSnapshot
 
 MODEL = "model-1"
 AT = Position(generation="gen_1", counts=(3, 0, 5))
@@ -21,22 +22,6 @@ ANYWHERE = Where(statuses=frozenset(Status))
 BM25 = Bm25(k1=0.8, b=0.2)
 EAST, NORTH = struct.pack("<2f", 1, 0), struct.pack("<2f", 0, 1)
 ODD = struct.pack("<2f", 0.28, 0.96)
-
-
-class Shelf:
-    """Keeps one snapshot in memory."""
-
-    def __init__(self, data: bytes | None = None) -> None:
-        self.data = data
-        self.writes = 0
-
-    def read(self) -> bytes | None:
-        return self.data
-
-    def write(self, parts: Iterable[bytes]) -> bool:
-        self.data = b"".join(parts)
-        self.writes += 1
-        return True
 
 
 def memory(id: str, term: str, vector: bytes = b"", *, tag: str = "home") -> Indexed:
@@ -54,18 +39,18 @@ def memory(id: str, term: str, vector: bytes = b"", *, tag: str = "home") -> Ind
 
 
 def saved() -> bytes:
-    shelf = Shelf()
-    index = InProcessIndex(MODEL, 2, snapshots=shelf)
+    kept = OneSnapshot()
+    index = InProcessIndex(MODEL, 2, snapshots=kept)
     index.put([memory("mem_a", "green", EAST + NORTH), memory("mem_b", "black", NORTH)])
     index.put([memory("mem_c", "белый")])
     index.position = AT
     index.save()
-    assert shelf.data is not None
-    return shelf.data
+    assert kept.data is not None
+    return kept.data
 
 
 def opened(data: bytes | None, *, model: str = MODEL, dims: int = 2) -> InProcessIndex:
-    return InProcessIndex.open(model, dims, snapshots=Shelf(data))
+    return InProcessIndex.open(model, dims, snapshots=OneSnapshot(data))
 
 
 def matching(index: InProcessIndex, terms: Sequence[str], *, limit: int) -> Sequence[str]:
@@ -87,13 +72,13 @@ def test_a_saved_index_opens_as_it_was() -> None:
 
 
 def test_an_opened_index_that_is_saved_again_gives_the_same_bytes() -> None:
-    shelf = Shelf(saved())
-    index = InProcessIndex.open(MODEL, 2, snapshots=shelf)
+    kept = OneSnapshot(saved())
+    index = InProcessIndex.open(MODEL, 2, snapshots=kept)
     index.position = None
     index.position = AT
     index.save()
-    assert shelf.writes == 1
-    assert shelf.data == saved()
+    assert kept.writes == 1
+    assert kept.data == saved()
 
 
 def test_a_damaged_byte_anywhere_opens_as_an_empty_index() -> None:
@@ -131,12 +116,12 @@ def test_a_snapshot_of_a_newer_format_opens_as_an_empty_index() -> None:
 
 @pytest.mark.parametrize("how", ["removed", "replaced", "cleared"])
 def test_what_is_gone_leaves_no_trace_in_the_next_snapshot(how: str) -> None:
-    shelf = Shelf(saved())
-    index = InProcessIndex.open(MODEL, 2, snapshots=shelf)
+    kept = OneSnapshot(saved())
+    index = InProcessIndex.open(MODEL, 2, snapshots=kept)
     index.put([memory("mem_secret", "salary", ODD, tag="money")])
     index.save()
     traces = [b"salary", ODD, b"money"] + ([b"mem_secret"] if how != "replaced" else [])
-    assert all(trace in (shelf.data or b"") for trace in traces)
+    assert all(trace in (kept.data or b"") for trace in traces)
     if how == "removed":
         index.remove(["mem_secret"])
     elif how == "replaced":
@@ -144,22 +129,22 @@ def test_what_is_gone_leaves_no_trace_in_the_next_snapshot(how: str) -> None:
     else:
         index.clear()
     index.save()
-    assert shelf.data is not None
-    assert not any(trace in shelf.data for trace in traces)
+    assert kept.data is not None
+    assert not any(trace in kept.data for trace in traces)
 
 
 def test_saving_writes_only_what_has_changed_since() -> None:
-    shelf = Shelf(saved())
-    index = InProcessIndex.open(MODEL, 2, snapshots=shelf)
+    kept = OneSnapshot(saved())
+    index = InProcessIndex.open(MODEL, 2, snapshots=kept)
     index.save()
     index.position = AT
     index.remove(["mem_unknown"])
     index.save()
-    assert shelf.writes == 0
+    assert kept.writes == 0
     index.position = Position(generation="gen_1", counts=(4, 0, 5))
     index.save()
     index.save()
-    assert shelf.writes == 1
+    assert kept.writes == 1
 
 
 def test_a_save_that_failed_is_made_up_for(tmp_path: Path) -> None:

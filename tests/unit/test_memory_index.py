@@ -3,7 +3,7 @@
 import math
 import random
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from itertools import batched
@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from keeproom.engines.memory_index import InProcessIndex
 from keeproom.vault.model import Embedding, MemoryType, Position, Status
 from keeproom.vault.ports import Bm25, Indexed, SearchIndex, Sought, Where
+from tests.snapshots import OneSnapshot
 
 MODEL = "model-1"
 DAY = date(2025, 3, 1)
@@ -91,22 +92,6 @@ class NaiveIndex:
             and (embedding.model, embedding.dims) == (self._model, self._dims)
             and embedding.chunks > 0
         )
-
-
-class Shelf:
-    """Keeps one snapshot in memory."""
-
-    def __init__(self) -> None:
-        self.data: bytes | None = None
-        self.writes = 0
-
-    def read(self) -> bytes | None:
-        return self.data
-
-    def write(self, parts: Iterable[bytes]) -> bool:
-        self.data = b"".join(parts)
-        self.writes += 1
-        return True
 
 
 def unit(*numbers: float) -> bytes:
@@ -253,15 +238,15 @@ def test_any_history_of_puts_removals_and_restarts_gives_the_same_answers_as_the
     limit: int,
     bm25: Bm25,
 ) -> None:
-    shelf = Shelf()
-    index, naive = InProcessIndex(MODEL, 3, snapshots=shelf), NaiveIndex(MODEL, 3)
+    kept = OneSnapshot()
+    index, naive = InProcessIndex(MODEL, 3, snapshots=kept), NaiveIndex(MODEL, 3)
     for step in steps:
         if isinstance(step, Indexed):
             index.put([step])
             naive.put(step)
         elif step == REOPEN:
             index.save()
-            index = InProcessIndex.open(MODEL, 3, snapshots=shelf)
+            index = InProcessIndex.open(MODEL, 3, snapshots=kept)
         else:
             index.remove([step])
             naive.remove(step)
@@ -289,8 +274,8 @@ def scattered(rng: random.Random, id: str, *, dims: int) -> Indexed:
 
 def test_answers_stay_right_while_thousands_are_replaced_and_the_dead_are_packed_away() -> None:
     rng, dims = random.Random(7), 160
-    shelf = Shelf()
-    index, naive = InProcessIndex(MODEL, dims, snapshots=shelf), NaiveIndex(MODEL, dims)
+    kept = OneSnapshot()
+    index, naive = InProcessIndex(MODEL, dims, snapshots=kept), NaiveIndex(MODEL, dims)
     ids = [f"mem_{number}" for number in range(3000)]
     for number, id in enumerate([*ids, *rng.choices(ids, k=2500)]):
         if number % 10 == 9:
@@ -302,7 +287,7 @@ def test_answers_stay_right_while_thousands_are_replaced_and_the_dead_are_packed
             naive.put(row)
         if number == 4000:
             index.save()
-            index = InProcessIndex.open(MODEL, dims, snapshots=shelf)
+            index = InProcessIndex.open(MODEL, dims, snapshots=kept)
     where = Where(
         statuses=frozenset({Status.ACTIVE}), tags=frozenset({"home"}), since=DAY + timedelta(3)
     )
