@@ -21,9 +21,13 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def whole(text: str) -> str:
+    """JSON can spell half a character; each becomes U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
 def _text(value: object) -> object:
-    """JSON can spell half a character; it becomes U+FFFD."""
-    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value
+    return whole(value) if isinstance(value, str) else value
 
 
 def unpacked(value: object) -> object:

@@ -9,12 +9,13 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Receive, Scope
 
+from keeproom.mcp.asked import whole
+
 LARGEST = 4_500_000  # bytes: what AWS Lambda takes of a body, which reaches it as base64
 # A client that is still sending when the connection closes never reads the answer.
 DISCARDED = 64_000_000
 _JSON = "application/json"
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")  # may be half a character, spelled as JSON
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Unreadable(Exception):
@@ -104,7 +105,7 @@ def _checked(body: bytes) -> bytes:
 
 def _whole(value: object) -> object:
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return whole(value)
     if isinstance(value, list):
         return [_whole(one) for one in cast("list[object]", value)]
     if isinstance(value, dict):

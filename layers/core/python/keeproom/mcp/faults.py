@@ -23,6 +23,7 @@ from keeproom.errors import (
     VaultError,
     WrongState,
 )
+from keeproom.mcp.asked import whole
 from keeproom.mcp.tool import AnyTool
 from keeproom.oauth.model import Permissions
 
@@ -44,13 +45,12 @@ NEXT: dict[type[VaultError], str] = {
     Unusable: "Tell the owner.",
 }
 _OWN_NAME = re.compile(r"[a-z][a-z_]{0,30}")  # anything else might be a secret in the wrong place
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def refusal(error: VaultError) -> str:
     """Its code, its message, and what to do next."""
     then = next(NEXT[kind] for kind in type(error).__mro__ if kind in NEXT)
-    return _SURROGATE.sub("\ufffd", f"[{error.code}] {error} {then}".strip())
+    return whole(f"[{error.code}] {error} {then}".strip())
 
 
 def misshapen(error: ValidationError, tool: AnyTool) -> str:
