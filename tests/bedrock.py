@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
+from http.server import BaseHTTPRequestHandler
+from threading import Event, Lock
 from typing import Any
 from urllib.parse import unquote
 
 from tests.embedders import direction
+from tests.http import server_of
 
 TITAN = "amazon.titan-embed-text-v2:0"
 COHERE = "cohere.embed-v4:0"
@@ -94,18 +95,11 @@ def _right(model: str, asked: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def bedrock() -> Generator[Bedrock]:
     told = Bedrock()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(told))
-    server.daemon_threads = True
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    told.url = f"http://127.0.0.1:{server.server_port}"
-    try:
-        yield told
-    finally:
-        told.over.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with server_of(_handler(told)) as told.url:
+        try:
+            yield told
+        finally:
+            told.over.set()
 
 
 def _handler(told: Bedrock) -> type[BaseHTTPRequestHandler]:

@@ -1,8 +1,11 @@
-"""A client that calls an ASGI application in this process, as a server would."""
+"""A client that calls an ASGI application in this process, as a server would, and a server for
+what calls others."""
 
 import asyncio
 from collections.abc import AsyncIterator, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import httpx
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -40,6 +43,21 @@ class _Async(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for part in self._parts:
             yield part
+
+
+@contextmanager
+def server_of(handler: type[BaseHTTPRequestHandler]) -> Generator[str]:
+    """A server on this machine, each request in a thread of its own: its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import os
 import socket
 import subprocess
-import sys
 import uuid
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 import boto3  # pyright: ignore[reportMissingTypeStubs]
 from botocore.config import Config  # pyright: ignore[reportMissingTypeStubs]
 
+from clients.places import free_port
 from keeproom.aws.memory_store import Client
 from keeproom.clock import tries
 
@@ -102,12 +102,8 @@ def new_bucket(to: Any) -> str:
     return name
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
 def wait(run: "subprocess.Popen[bytes]", port: int) -> None:
+    """Until it takes calls."""
     for _ in tries(30.0):
         if run.poll() is not None:
             break
@@ -116,4 +112,4 @@ def wait(run: "subprocess.Popen[bytes]", port: int) -> None:
         except OSError:
             continue
         return
-    sys.exit("the DynamoDB emulator did not start")
+    raise RuntimeError("the emulator did not start")

@@ -7,11 +7,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from io import BufferedIOBase
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 from typing import Any
 from urllib.parse import urlsplit
+
+from tests.http import server_of
 
 
 class Fault(Enum):
@@ -62,17 +64,8 @@ def _told(fault: Fault, actions: int) -> tuple[int, dict[str, Any]]:
 @contextmanager
 def proxy(to: str) -> Generator[Proxy]:
     told = Proxy()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(told, urlsplit(to).netloc))
-    server.daemon_threads = True
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    told.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with server_of(_handler(told, urlsplit(to).netloc)) as told.url:
         yield told
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def _handler(told: Proxy, address: str) -> type[BaseHTTPRequestHandler]:

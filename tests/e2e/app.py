@@ -18,7 +18,7 @@ from mcp.shared.auth import (
     OAuthToken,
 )
 
-from tests.dynamo.emulator import free_port
+from clients.places import free_port
 from tests.e2e.cloud import Cloud
 
 

@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 import boto3  # pyright: ignore[reportMissingTypeStubs]
 from botocore.exceptions import ClientError  # pyright: ignore[reportMissingTypeStubs]
 
+from clients.places import free_port
 from tests.conftest import is_loopback
-from tests.dynamo.emulator import PYTHON, free_port, wait
+from tests.dynamo.emulator import PYTHON, wait
 from tests.synthesis import OWNER, ROOT, node
 
 CDK = ROOT / "infra/cli/node_modules/aws-cdk/bin/cdk"

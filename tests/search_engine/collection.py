@@ -11,9 +11,9 @@ import boto3  # pyright: ignore[reportMissingTypeStubs]
 import httpx
 import uvicorn
 
+from clients.places import free_port
 from keeproom.aws.search_index import signed
 from keeproom.engines.opensearch.calls import Send
-from tests.dynamo.emulator import free_port
 from tests.search_engine import signature
 from tests.search_engine.serverless import application
 

@@ -11,8 +11,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from clients.places import free_port
 from keeproom.clock import tries
-from tests.dynamo.emulator import free_port
 
 HERE = Path(__file__).resolve().parent
 CACHE = HERE.parents[1] / ".search-engine"

@@ -5,9 +5,9 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.util import find_spec
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from keeproom.engines.excerpts import excerpts
 from keeproom.engines.fastembed_embedder import FastEmbedder
 from keeproom.engines.openai_embedder import EndpointEmbedder
 from keeproom.errors import Invalid, Unavailable
+from tests.http import server_of
 
 KEY = "sk-not-a-real-key-0123456789"
 TEXT = "Anna was born on 14 March."
@@ -82,15 +83,10 @@ def endpoint() -> Iterator[Endpoint]:
 
         def log_message(self, format: str, *args: object) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    told.url = f"http://127.0.0.1:{server.server_port}/v1"
-    yield told
-    told.over.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with server_of(Handler) as address:
+        told.url = f"{address}/v1"
+        yield told
+        told.over.set()
 
 
 def embedder(endpoint: Endpoint, *, dims: int = 3, **options: Any) -> EndpointEmbedder:
