@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from keeproom.cli.terminal import OWNER, Json, app, note, opened, progress, say, say_json
+from keeproom.cli.terminal import Json, app, note, opened, progress, say, say_json
 from keeproom.errors import Invalid
 from keeproom.pages import every
 from keeproom.vault import imports, listing
 from keeproom.vault.batch import Batch, BatchState, ImportItem, Skipped, Stored
+from keeproom.vault.model import OWNER
 from keeproom.vault.split import from_json, from_text
 from keeproom.vault.vault import Vault
 

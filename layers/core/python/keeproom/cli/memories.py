@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from keeproom.cli.terminal import OWNER, Json, app, note, opened, say, say_json
+from keeproom.cli.terminal import Json, app, note, opened, say, say_json
 from keeproom.clock import iso
 from keeproom.pages import every
 from keeproom.vault import listing
 from keeproom.vault import recall as recalling
 from keeproom.vault.batch import ImportItem, Skipped
 from keeproom.vault.forget import forget as forget_one
-from keeproom.vault.model import Memory, MemoryType, Status
+from keeproom.vault.model import OWNER, Memory, MemoryType, Status
 from keeproom.vault.remember import remember as remember_one
 from keeproom.vault.split import parsed_date
 from keeproom.vault.vault import Vault

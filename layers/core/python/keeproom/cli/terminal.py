@@ -13,9 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from keeproom import compose
 from keeproom.settings import read_settings
 from keeproom.vault.jobs import work_off
-from keeproom.vault.model import Actor
 
-OWNER = Actor("owner")
 app = typer.Typer(
     name="keeproom",
     help="One long-term memory for all your AI agents, on this machine.",

@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from keeproom import compose
-from keeproom.cli.terminal import OWNER, Json, app, say, say_json
+from keeproom.cli.terminal import Json, app, say, say_json
 from keeproom.clock import iso
 from keeproom.errors import Invalid
 from keeproom.oauth import service_tokens
 from keeproom.oauth.model import Scope, ServiceToken
 from keeproom.pages import every
 from keeproom.settings import read_settings
+from keeproom.vault.model import OWNER
 
 token = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens for scripts.")
 app.add_typer(token, name="token")
