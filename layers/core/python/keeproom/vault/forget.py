@@ -24,7 +24,7 @@ from keeproom.vault.text import cleaned
 from keeproom.vault.vault import Vault, decided
 
 LONGEST_REASON = 500
-AT_ONCE = 8  # memories with their histories in one commit: at most 0.4 MB each, under 4 MB
+AT_ONCE = 4  # histories in one commit: at most 0.4 MB each, in JSON up to three times that
 
 
 def forget(

@@ -15,7 +15,7 @@ from keeproom.vault.vault import Vault, decided
 
 CLEANUP = Actor("cleanup")
 CHUNK = 14  # memories in one commit: at most 7 actions each, then gate and audit entry
-SHORTENED = 8  # histories in one commit: at most 0.4 MB each, under 4 MB
+SHORTENED = 4  # histories in one commit: at most 0.4 MB each, in JSON up to three times that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
