@@ -22,7 +22,7 @@ from keeproom.local.memory_store import SqliteTable
 from keeproom.vault.batch import ImportItem, Skipped, Stored
 from keeproom.vault.model import OWNER
 from keeproom.vault.remember import remember
-from tests.contract.hands import Hand, hand_on, say
+from tests.contract.hands import Hand, forget, hand_on, say
 from tests.contract.tables import fits
 from tests.embedders import WordEmbedder
 from tests.vaults import vault_on
@@ -58,6 +58,19 @@ def test_a_vault_survives_being_closed(path: Path) -> None:
 
     with closing(memory_store.open(path)) as store:
         assert [memory.content for memory in store.memories().items] == ["tea"]
+
+
+def test_what_was_forgotten_is_in_no_byte_of_a_closed_vault(path: Path) -> None:
+    secret = "the colour of the door is teal"
+    with closing(SqliteTable(path)) as table:
+        hand = hand_on(table, "personal")
+        memory = say(hand, secret)
+        say(hand, "tea")
+        assert any(secret.encode() in file.read_bytes() for file in path.parent.iterdir())
+
+        forget(hand, memory.id)
+
+    assert secret.encode() not in path.read_bytes()
 
 
 def test_a_vault_that_was_never_closed_is_whole(path: Path, tmp_path: Path) -> None:

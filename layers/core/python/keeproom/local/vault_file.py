@@ -49,6 +49,7 @@ def connect(path: Path, *, patience: float) -> sqlite3.Connection:
         uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False
     )
     db.execute("pragma synchronous = full")  # an answer means that a power cut changes nothing
+    db.execute("pragma secure_delete = on")  # what is forgotten is in no byte of the file
     db.execute("pragma cache_size = -8000")
     return db
 
