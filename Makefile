@@ -55,7 +55,7 @@ serve: $(RUNTIME) ## Run the vault on this machine (PORT=8787, KEEPROOM_HOME=fol
 
 test: .venv/.infra .venv-emulator/.ready infra/cli/node_modules/.ready $(PACKAGES) ## Run all tests (ARGS='-k words', REQUIRE_ALL=1: no skips)
 	@for machine in aarch64 $$(uname -m); do .uv/bin/python scripts/layers.py "$$machine"; done
-	.venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
+	.venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 clients: .venv/.dev clients/node_modules/.all ## Drive real MCP clients (ARGS='codex claude')
 	.venv/bin/python -m clients $(ARGS)

@@ -60,6 +60,20 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         )
 
 
+LONGEST = ("tests/e2e/", "tests/functions/", "tests/clients/", "tests/contract/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest is begun first: else one of several processes ends long after the
+    others."""
+
+    def rank(item: pytest.Item) -> int:
+        places = [n for n, folder in enumerate(LONGEST) if item.nodeid.startswith(folder)]
+        return places[0] if places else len(LONGEST)
+
+    items.sort(key=rank)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine() -> None:
     """Processes that a test starts are not covered."""

@@ -66,7 +66,9 @@ def test_the_log_has_a_line_for_each_request_without_what_was_asked(
     assert "ferry" not in "".join(lines)
 
 
-@pytest.mark.parametrize("address", ["/", "/api", "/api/", "/api/memories/", "/docs", "/API/guide"])
+@pytest.mark.parametrize(
+    "address", ["/home", "/api", "/api/", "/api/memories/", "/docs", "/API/guide"]
+)
 def test_an_unknown_address_is_told_as_one(client: httpx.Client, address: str) -> None:
     answer = client.get(address)
 
