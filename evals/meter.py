@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from keeproom.aws.memory_store import Client
@@ -28,6 +29,13 @@ class MeteredClient:
 
     client: Client
     spent: Spent = field(default_factory=Spent)
+    _adding: Lock = field(default_factory=Lock)  # a table asks for portions at once
+
+    def _add(self, *, read: int = 0, written: int = 0) -> None:
+        with self._adding:
+            self.spent.calls += 1
+            self.spent.read += read
+            self.spent.written += written
 
     def close(self) -> None:
         self.client.close()
@@ -37,29 +45,25 @@ class MeteredClient:
         ((table, ask),) = asked["RequestItems"].items()
         found = [size_of(item) for item in answer["Responses"][table]]
         missing = len(ask["Keys"]) - len(found)
-        self.spent.calls += 1
-        self.spent.read += sum(_units(size, READ) for size in found) + missing
+        self._add(read=sum(_units(size, READ) for size in found) + missing)
         return answer
 
     def query(self, **asked: Any) -> Raw:
         """Sizes are summed before they are rounded."""
         answer = self.client.query(**asked)
-        self.spent.calls += 1
-        self.spent.read += _units(sum(size_of(item) for item in answer["Items"]), READ)
+        self._add(read=_units(sum(size_of(item) for item in answer["Items"]), READ))
         return answer
 
     def transact_write_items(self, **asked: Any) -> Raw:
         actions = [next(iter(action.values())) for action in asked["TransactItems"]]
         units = sum(self._written(action) for action in actions)
-        self.spent.calls += 1
-        self.spent.written += 2 * units
+        self._add(written=2 * units)
         return self.client.transact_write_items(**asked)
 
     def batch_write_item(self, **asked: Any) -> Raw:
         ((_, requests),) = asked["RequestItems"].items()
         actions = [next(iter(request.values())) for request in requests]
-        self.spent.calls += 1
-        self.spent.written += sum(self._written(action) for action in actions)
+        self._add(written=sum(self._written(action) for action in actions))
         return self.client.batch_write_item(**asked)
 
     def _written(self, action: Raw) -> int:
