@@ -249,7 +249,10 @@ def _collection(here: Bench) -> None:
     recall(answering, Query(text="warm"))
     here.watch.wait(2 * SHOWN)
     asked = iter(questions(9, seed=3))
-    ask = lambda: recall(answering, Query(text=next(asked)))  # noqa: E731
+
+    def ask() -> None:
+        recall(answering, Query(text=next(asked)))
+
     ask()
     here.count("recall, with a collection", ask)
     here.count("remember, with a collection", lambda: _say(answering, next(here.texts)))
